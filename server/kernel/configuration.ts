@@ -1,0 +1,123 @@
+import { z } from "zod";
+
+/**
+ * Every environment variable the gateway reads. docs/reference/configuration.md is generated from this table; a name
+ * that starts with GW_ and is not here stops the start.
+ */
+
+const integer = (min: number, max: number) =>
+  z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(z.number().int().min(min).max(max));
+const onOff = z.enum(["on", "off"]).transform((value) => value === "on");
+const text = z.string().min(1);
+
+export const ROLES = ["runtime", "control", "worker"] as const;
+export type Role = (typeof ROLES)[number];
+
+const roles = z.string().transform((value, ctx) => {
+  const names = value.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const bad = names.filter((name) => !(ROLES as readonly string[]).includes(name));
+  if (bad.length > 0 || names.length === 0) {
+    ctx.addIssue({ code: "custom", message: `must be a comma list of ${ROLES.join(", ")}` });
+    return z.NEVER;
+  }
+  return names as Role[];
+});
+
+const base64Of32Bytes = z.string().refine((value) => Buffer.from(value, "base64").byteLength === 32, "must be 32 bytes, base64");
+
+interface Variable {
+  readonly schema: z.ZodType;
+  readonly default?: string;
+  readonly meaning: string;
+  readonly secret?: true;
+}
+
+export const VARIABLES = {
+  GW_HOST: { schema: text, default: "127.0.0.1", meaning: "address both planes bind to" },
+  GW_RUNTIME_PORT: { schema: integer(0, 65535), default: "8080", meaning: "port of the runtime plane; 0 picks a free one" },
+  GW_ADMIN_PORT: { schema: integer(0, 65535), default: "8081", meaning: "port of the control plane; 0 picks a free one" },
+  GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
+  GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
+  DATABASE_URL: { schema: text, meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR" },
+  GW_SECRET_KEY: { schema: base64Of32Bytes, secret: true, meaning: "32 bytes, base64: wraps stored upstream secrets and derives the HMAC keys; generated into GW_DATA_DIR" },
+  GW_JWT_SECRET: { schema: z.string().min(32, "must be at least 32 characters"), secret: true, meaning: "signs portal and admin tokens (HS256); generated into GW_DATA_DIR" },
+  GW_JWT_EXPIRY_SECONDS: { schema: integer(60, 86_400 * 30), default: "3600", meaning: "lifetime of those tokens" },
+  GW_AUDIT_SIGNING_KEY: { schema: text, secret: true, meaning: "Ed25519 private key (PEM) that signs checkpoints; generated into GW_DATA_DIR" },
+  GW_AUDIT_DURABILITY: { schema: z.enum(["strict", "relaxed"]), default: "strict", meaning: "strict: an answer ends only after its audit row is on stable storage; relaxed: it does not wait" },
+  GW_AUDIT_JOURNAL_MAX_MB: { schema: integer(16, 1_048_576), default: "4096", meaning: "disk the audit journal may take while the database is away; then calls are refused" },
+  GW_BOOTSTRAP_ADMIN_PASSWORD: { schema: z.string().min(8, "must be at least 8 characters"), secret: true, meaning: "password of the first system admin `admin`; generated and printed once" },
+  GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
+  GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
+  GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
+  GW_UPSTREAM_TIMEOUT_SECONDS: { schema: integer(1, 86_400), default: "600", meaning: "longest silence of an upstream: until its first byte, and between two pieces of a stream" },
+  GW_ALLOW_PRIVATE_UPSTREAMS: { schema: onOff, meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback" },
+  GW_LOG_LEVEL: { schema: z.enum(["debug", "info", "warn", "error"]), default: "info", meaning: "least important level that is logged" },
+} as const satisfies Record<string, Variable>;
+
+type Name = keyof typeof VARIABLES;
+
+export class ConfigurationError extends Error {}
+
+function read<N extends Name>(env: Readonly<Record<string, string | undefined>>, name: N): z.output<(typeof VARIABLES)[N]["schema"]> | undefined {
+  const variable: Variable = VARIABLES[name];
+  const given = env[name];
+  const value = given === undefined || given === "" ? variable.default : given;
+  if (value === undefined) return undefined;
+  const parsed = variable.schema.safeParse(value);
+  if (parsed.success) return parsed.data as z.output<(typeof VARIABLES)[N]["schema"]>;
+  const shown = variable.secret ? "" : ` (it is ${JSON.stringify(value)})`;
+  throw new ConfigurationError(`${name} ${parsed.error.issues[0]?.message ?? "is not valid"}${shown}`);
+}
+
+export interface Configuration {
+  readonly host: string;
+  readonly runtimePort: number;
+  readonly adminPort: number;
+  readonly roles: readonly Role[];
+  readonly dataDir: string;
+  readonly databaseUrl: string | undefined;
+  readonly secretKey: string | undefined;
+  readonly jwtSecret: string | undefined;
+  readonly jwtExpirySeconds: number;
+  readonly auditSigningKey: string | undefined;
+  readonly auditDurability: "strict" | "relaxed";
+  readonly auditJournalMaxBytes: number;
+  readonly bootstrapAdminPassword: string | undefined;
+  readonly quickstart: boolean;
+  readonly drainSeconds: number;
+  readonly maxBodyBytes: number;
+  readonly upstreamTimeoutMs: number;
+  readonly allowPrivateUpstreams: boolean;
+  readonly logLevel: "debug" | "info" | "warn" | "error";
+}
+
+const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
+
+/** Throws `ConfigurationError` with one line that names the variable. */
+export function readConfiguration(env: Readonly<Record<string, string | undefined>>): Configuration {
+  const unknown = Object.keys(env).filter((name) => name.startsWith("GW_") && !(name in VARIABLES));
+  if (unknown.length > 0) throw new ConfigurationError(`${unknown.join(", ")}: no such setting (see docs/reference/configuration.md)`);
+
+  const host = read(env, "GW_HOST") as string;
+  return {
+    host,
+    runtimePort: read(env, "GW_RUNTIME_PORT") as number,
+    adminPort: read(env, "GW_ADMIN_PORT") as number,
+    roles: read(env, "GW_ROLES") as Role[],
+    dataDir: read(env, "GW_DATA_DIR") as string,
+    databaseUrl: read(env, "DATABASE_URL"),
+    secretKey: read(env, "GW_SECRET_KEY"),
+    jwtSecret: read(env, "GW_JWT_SECRET"),
+    jwtExpirySeconds: read(env, "GW_JWT_EXPIRY_SECONDS") as number,
+    auditSigningKey: read(env, "GW_AUDIT_SIGNING_KEY"),
+    auditDurability: read(env, "GW_AUDIT_DURABILITY") as "strict" | "relaxed",
+    auditJournalMaxBytes: (read(env, "GW_AUDIT_JOURNAL_MAX_MB") as number) * 1024 * 1024,
+    bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
+    quickstart: read(env, "GW_QUICKSTART") as boolean,
+    drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,
+    maxBodyBytes: (read(env, "GW_MAX_BODY_MB") as number) * 1024 * 1024,
+    upstreamTimeoutMs: (read(env, "GW_UPSTREAM_TIMEOUT_SECONDS") as number) * 1000,
+    allowPrivateUpstreams: read(env, "GW_ALLOW_PRIVATE_UPSTREAMS") ?? LOOPBACK.has(host),
+    logLevel: read(env, "GW_LOG_LEVEL") as Configuration["logLevel"],
+  };
+}

@@ -1,0 +1,97 @@
+/**
+ * Every error a client may ever see, declared once: code, HTTP status, safe message, and whether sending the same
+ * request again can help. Surfaces turn a `Refusal` into their own protocol's body; docs/reference/errors.md is
+ * generated from this table.
+ */
+
+export interface ErrorSpec {
+  readonly status: number;
+  /** Shown to the caller when the refusal carries no more specific message. Never contains caller or tenant data. */
+  readonly message: string;
+  /** Whether the same request may succeed later without being changed. */
+  readonly retry: boolean;
+}
+
+export const ERRORS = {
+  // What the caller sent
+  invalid_body: { status: 400, message: "The request body is not valid.", retry: false },
+  invalid_query: { status: 400, message: "The query string is not valid.", retry: false },
+  invalid_header: { status: 400, message: "A request header is not valid.", retry: false },
+  model_required: { status: 400, message: "The body must name a model: send `model` or `model_id`.", retry: false },
+  model_mode_mismatch: { status: 400, message: "The model does not serve this endpoint.", retry: false },
+  body_too_large: { status: 413, message: "The request body is larger than this gateway accepts.", retry: false },
+  not_found: { status: 404, message: "There is nothing at this address.", retry: false },
+  method_not_allowed: { status: 405, message: "This address does not answer this method.", retry: false },
+
+  // Who is asking
+  unauthenticated: { status: 401, message: "Missing or invalid credential.", retry: false },
+  inactive_user: { status: 403, message: "This user is not active.", retry: false },
+  forbidden: { status: 403, message: "You may not do this.", retry: false },
+  group_not_allowed: { status: 403, message: "The resource group named in X-Resource-Group is not open to this credential.", retry: false },
+  too_many_logins: { status: 429, message: "Too many failed logins. Try again later.", retry: true },
+
+  // What is asked for
+  model_not_found: { status: 404, message: "There is no such model.", retry: false },
+  model_not_allowed: { status: 403, message: "The model is not granted to the caller's resource group.", retry: false },
+  model_disabled: { status: 403, message: "The model is switched off.", retry: false },
+
+  // Upstream
+  upstream_error: { status: 502, message: "The model provider failed.", retry: true },
+  upstream_unreachable: { status: 502, message: "The model provider could not be reached.", retry: true },
+  upstream_auth_failed: { status: 502, message: "The model provider refused the gateway's credential.", retry: false },
+  upstream_invalid_response: { status: 502, message: "The model provider sent an answer the gateway could not read.", retry: true },
+  upstream_interrupted: { status: 502, message: "The model provider broke off its answer.", retry: true },
+  upstream_timeout: { status: 504, message: "The model provider did not answer in time.", retry: true },
+  upstream_address_denied: { status: 502, message: "The model provider's address is not allowed from this gateway.", retry: false },
+
+  // Gateway
+  internal_error: { status: 500, message: "The gateway failed to handle this request.", retry: true },
+  directory_unavailable: { status: 503, message: "The gateway cannot check this credential just now.", retry: true },
+  audit_unavailable: { status: 503, message: "The gateway cannot record calls just now, so it does not serve them.", retry: true },
+  draining: { status: 503, message: "This gateway process is shutting down.", retry: true },
+
+  // Control plane
+  conflict: { status: 409, message: "A record with this name already exists.", retry: false },
+  already_bound: { status: 409, message: "It is already bound.", retry: false },
+  not_bound: { status: 404, message: "It is not bound.", retry: false },
+  in_use: { status: 409, message: "Other records still depend on this one.", retry: false },
+  cycle: { status: 400, message: "A resource group cannot stand under itself.", retry: false },
+} as const satisfies Record<string, ErrorSpec>;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+export interface FieldError {
+  /** Dotted path into the body, query or header set; empty for the whole. */
+  readonly field: string;
+  readonly message: string;
+}
+
+/** A decision not to serve a call: a value, not an exception. */
+export interface Refusal {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly fields?: readonly FieldError[];
+  /** Extra members of the error body, as the surface's own shape names them. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** What the audit row says when the caller must not be told it (for example which part of a credential was wrong). */
+  readonly reason?: string;
+}
+
+export function refuse(code: ErrorCode, message?: string, rest?: Omit<Refusal, "code" | "message">): Refusal {
+  return { code, message: message ?? ERRORS[code].message, ...rest };
+}
+
+export function statusOf(refusal: Refusal): number {
+  return ERRORS[refusal.code].status;
+}
+
+/** Carries a refusal out of code that cannot return one (a transaction to roll back, a nested directory call). */
+export class Refused extends Error {
+  readonly refusal: Refusal;
+  constructor(refusal: Refusal) {
+    super(refusal.message);
+    this.name = "Refused";
+    this.refusal = refusal;
+  }
+}

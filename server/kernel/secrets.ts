@@ -1,0 +1,58 @@
+import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
+
+/** Wraps what must be read back (upstream keys) and derives the keys of what must not (HMACs). One per process. */
+export interface SecretBox {
+  /** AES-256-GCM. `context` is bound to the ciphertext: a value moved to another record or column does not open. */
+  seal(plaintext: string, context: string): string;
+  open(sealed: string, context: string): string;
+  /** A key for one named purpose; the purposes are independent of each other. */
+  hmac(purpose: string, data: string): string;
+}
+
+const VERSION = "v1";
+
+export function secretBox(master: Uint8Array): SecretBox {
+  if (master.byteLength !== 32) throw new Error("GW_SECRET_KEY must be 32 bytes, base64");
+  const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", master, new Uint8Array(0), `gatehouse/${purpose}`, 32));
+  const wrapping = derive("wrap");
+  return {
+    seal(plaintext, context) {
+      const nonce = randomBytes(12);
+      const cipher = createCipheriv("aes-256-gcm", wrapping, nonce);
+      cipher.setAAD(Buffer.from(context));
+      const body = Buffer.concat([cipher.update(plaintext, "utf8"), cipher.final()]);
+      return [VERSION, nonce.toString("base64"), Buffer.concat([body, cipher.getAuthTag()]).toString("base64")].join(".");
+    },
+    open(sealed, context) {
+      const [version, nonce, body] = sealed.split(".");
+      if (version !== VERSION || !nonce || !body) throw new Error("a stored secret is not in a form this release reads");
+      const bytes = Buffer.from(body, "base64");
+      const decipher = createDecipheriv("aes-256-gcm", wrapping, Buffer.from(nonce, "base64"));
+      decipher.setAAD(Buffer.from(context));
+      decipher.setAuthTag(bytes.subarray(-16));
+      return decipher.update(bytes.subarray(0, -16), undefined, "utf8") + decipher.final("utf8");
+    },
+    hmac: (purpose, data) => createHmac("sha256", derive(`hmac/${purpose}`)).update(data).digest("hex"),
+  };
+}
+
+export function sha256Hex(data: string | Uint8Array): string {
+  return createHash("sha256").update(data).digest("hex");
+}
+
+const API_KEY_PREFIX = "sk_gw_api_";
+const API_KEY = /^sk_gw_api_[A-Za-z0-9_-]{43}$/;
+
+/** `sk_gw_api_` and 43 URL-safe characters: 256 random bits. */
+export function newApiKey(): string {
+  return API_KEY_PREFIX + randomBytes(32).toString("base64url");
+}
+
+export function looksLikeApiKey(text: string): boolean {
+  return API_KEY.test(text);
+}
+
+/** A generated password: 24 URL-safe characters, 144 random bits. */
+export function newPassword(): string {
+  return randomBytes(18).toString("base64url");
+}

@@ -1,0 +1,42 @@
+import { sql } from "kysely";
+import type { Database, Trx } from "./database.ts";
+
+/** What a runtime process must renew. `ref` names the record where renewing less than the tenant is possible. */
+export type ChangeTopic = "tenant" | "policy" | "api_key";
+
+export interface ConfigChange {
+  readonly version: number;
+  readonly tenant_id: string;
+  readonly topic: ChangeTopic;
+  readonly ref: string | null;
+}
+
+export const CHANGE_CHANNEL = "gatehouse_config";
+
+/**
+ * Records a change of configuration inside the transaction that makes it. The counter's row lock is held until the
+ * commit, so versions become visible in order and a reader that polls `version > last` misses none.
+ */
+export async function recordChange(trx: Trx, change: { tenant_id: string; topic: ChangeTopic; ref?: string }): Promise<void> {
+  const { rows } = await sql<{ version: number }>`UPDATE config_version SET version = version + 1 RETURNING version`.execute(trx);
+  const version = rows[0]?.version;
+  if (version === undefined) throw new Error("the configuration counter is missing");
+  await trx.insertInto("config_changes").values({ version, tenant_id: change.tenant_id, topic: change.topic, ref: change.ref ?? null }).execute();
+  await sql`SELECT pg_notify(${CHANGE_CHANNEL}, ${String(version)})`.execute(trx);
+}
+
+export async function latestVersion(db: Database): Promise<number> {
+  const row = await db.selectFrom("config_version").select("version").executeTakeFirst();
+  return row?.version ?? 0;
+}
+
+/** Changes after `version`, oldest first; at most 1,000. */
+export async function changesAfter(db: Database, version: number): Promise<ConfigChange[]> {
+  const rows = await db.selectFrom("config_changes").select(["version", "tenant_id", "topic", "ref"]).where("version", ">", version).orderBy("version").limit(1000).execute();
+  return rows as ConfigChange[];
+}
+
+/** Changes older than a day: every live process has followed them, and one that was away starts from the tables. */
+export async function pruneChanges(db: Database): Promise<void> {
+  await db.deleteFrom("config_changes").where("at", "<", sql<Date>`now() - interval '1 day'`).execute();
+}

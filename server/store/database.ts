@@ -1,0 +1,32 @@
+import { Kysely, PostgresDialect, type Transaction } from "kysely";
+import pg from "pg";
+import type { Log } from "../kernel/log.ts";
+import type { Schema } from "./schema.ts";
+
+export type Database = Kysely<Schema>;
+export type Trx = Transaction<Schema>;
+
+export interface DatabaseConnection {
+  readonly db: Database;
+  /** For a connection of one's own (LISTEN), outside the pool. */
+  readonly connectionConfig: pg.ClientConfig;
+  close(): Promise<void>;
+}
+
+// int8 and numeric as numbers: our counters stay below 2^53 and money is micro-dollars.
+const types = new pg.TypeOverrides();
+types.setTypeParser(pg.types.builtins.INT8, Number);
+types.setTypeParser(pg.types.builtins.NUMERIC, Number);
+
+/** `url` is a libpq connection string; `onQuery` sees every statement (tests count them). */
+export function openDatabase(url: string, options: { log: Log; max?: number; onQuery?: (sql: string) => void }): DatabaseConnection {
+  const connectionConfig: pg.ClientConfig = { connectionString: url, types, connectionTimeoutMillis: 5_000, application_name: "gatehouse" };
+  const pool = new pg.Pool({ ...connectionConfig, max: options.max ?? 10, idleTimeoutMillis: 30_000 });
+  // A connection lost while idle is replaced at the next query; without a listener it would end the process.
+  pool.on("error", (error) => options.log.warn("database_connection_lost", { error }));
+  const db = new Kysely<Schema>({
+    dialect: new PostgresDialect({ pool }),
+    log: (event) => options.onQuery?.(event.query.sql),
+  });
+  return { db, connectionConfig, close: () => db.destroy() };
+}

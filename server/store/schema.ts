@@ -1,0 +1,236 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { ColumnType, Generated } from "kysely";
+
+/** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
+
+type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
+type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+type Json<T> = ColumnType<T, string, string>;
+type WithDefault<T> = Generated<T>;
+
+export interface DataRetention {
+  store_bodies: "full" | "redacted" | "none";
+  body_days: number;
+  log_days: number;
+  run_days: number;
+}
+
+export interface TenantTable {
+  id: string;
+  name: string;
+  display_name: string | null;
+  enabled: WithDefault<boolean>;
+  data_retention: Json<DataRetention>;
+  default_judge_model_id: string | null;
+  allowed_regions: WithDefault<string[]>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface AdminUserTable {
+  id: string;
+  tenant_id: string | null;
+  username: string;
+  email: string | null;
+  display_name: string | null;
+  password_hash: string;
+  role: string;
+  is_active: WithDefault<boolean>;
+  tokens_valid_from: Stamp;
+  last_login: NullableStamp;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface EndUserTable {
+  id: string;
+  tenant_id: string;
+  username: string;
+  email: string | null;
+  display_name: string | null;
+  password_hash: string;
+  is_active: WithDefault<boolean>;
+  is_verified: WithDefault<boolean>;
+  metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
+  avatar_url: string | null;
+  totp_enabled: WithDefault<boolean>;
+  primary_group_id: string | null;
+  last_login: NullableStamp;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface ProviderTable {
+  id: string;
+  tenant_id: string;
+  provider_key: string;
+  name: string;
+  api_format: string;
+  base_url: string | null;
+  api_key_sealed: string | null;
+  api_key_hint: string | null;
+  headers: ColumnType<Record<string, string>, string | undefined, string>;
+  region: string | null;
+  enabled: WithDefault<boolean>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface ModelTable {
+  id: string;
+  tenant_id: string;
+  provider_id: string;
+  name: string;
+  model_name: string;
+  description: string | null;
+  modes: string[];
+  enabled: WithDefault<boolean>;
+  base_url: string | null;
+  api_key_sealed: string | null;
+  api_key_hint: string | null;
+  default_temperature: number | null;
+  default_max_tokens: number | null;
+  system_prompt: string | null;
+  /** Micro-dollars per million tokens, as all four; null is unpriced. */
+  input_cost: number | null;
+  output_cost: number | null;
+  cache_read_cost: number | null;
+  cache_write_cost: number | null;
+  context_window: number | null;
+  max_output_tokens: number | null;
+  supports_vision: WithDefault<boolean>;
+  supports_tools: WithDefault<boolean>;
+  supports_file_uploads: WithDefault<boolean>;
+  supports_streaming: WithDefault<boolean>;
+  rate_limit_rpm: number | null;
+  rate_limit_tpm: number | null;
+  max_concurrent_requests: number | null;
+  residency_region: string | null;
+  icon_url: string | null;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface ResourceGroupTable {
+  id: string;
+  tenant_id: string;
+  parent_group_id: string | null;
+  name: string;
+  display_name: string | null;
+  description: string | null;
+  group_type: WithDefault<string>;
+  inherit_resources: WithDefault<boolean>;
+  eu_ai_act_risk_tier: string | null;
+  phi_resource: boolean | null;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface ResourceGroupModelTable {
+  group_id: string;
+  model_id: string;
+  tenant_id: string;
+  portal_visible: WithDefault<boolean>;
+  created_at: Stamp;
+}
+
+export interface ApiKeyTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  scope: string;
+  access_mode: string;
+  resource_group_id: string | null;
+  end_user_id: string | null;
+  allowed_skill_ids: ColumnType<string[] | null, string | null | undefined, string | null>;
+  key_hash: string;
+  key_hint: string;
+  previous_hash: string | null;
+  previous_valid_until: NullableStamp;
+  expires_at: NullableStamp;
+  revoked_at: NullableStamp;
+  last_used_at: NullableStamp;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface AdminLogTable {
+  id: string;
+  tenant_id: string | null;
+  at: Stamp;
+  actor_id: string | null;
+  actor_username: string | null;
+  actor_role: string | null;
+  action: string;
+  resource: string;
+  resource_id: string | null;
+  before: ColumnType<unknown, string | null, never>;
+  after: ColumnType<unknown, string | null, never>;
+  client_ip: string | null;
+  request_id: string | null;
+}
+
+export interface AuditChainTable {
+  chain_id: string;
+  writer: string;
+  first_seq: WithDefault<number>;
+  head_seq: WithDefault<number>;
+  head_hash: string;
+  last_checkpoint_seq: number | null;
+  shipped_segment: WithDefault<number>;
+  shipped_offset: WithDefault<number>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface AuditCheckpointTable {
+  chain_id: string;
+  checkpoint_no: number;
+  chain_seq: number;
+  note: string;
+  signed_at: Stamp;
+}
+
+export interface AuditKeyTable {
+  key_id: string;
+  name: string;
+  public_key: string;
+  valid_from: Stamp;
+  valid_to: NullableStamp;
+}
+
+export interface UsageHourlyTable {
+  tenant_id: string;
+  hour: Stamp;
+  resource_group_id: string;
+  api_key_id: string;
+  llm_model_used: string;
+  requests: number;
+  errors: number;
+  prompt_tokens: number;
+  completion_tokens: number;
+  cost_micro_usd: number;
+  unpriced_requests: number;
+}
+
+/** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
+export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
+
+export interface Schema {
+  tenants: TenantTable;
+  admin_users: AdminUserTable;
+  end_users: EndUserTable;
+  providers: ProviderTable;
+  models: ModelTable;
+  resource_groups: ResourceGroupTable;
+  resource_group_models: ResourceGroupModelTable;
+  api_keys: ApiKeyTable;
+  config_version: { only_row: Generated<boolean>; version: number };
+  config_changes: { version: number; tenant_id: string; topic: string; ref: string | null; at: Stamp };
+  admin_log: AdminLogTable;
+  audit_rows: AuditRowTable;
+  audit_chains: AuditChainTable;
+  audit_checkpoints: AuditCheckpointTable;
+  audit_keys: AuditKeyTable;
+  usage_hourly: UsageHourlyTable;
+}
