@@ -1,0 +1,45 @@
+/** A map that forgets what was used longest ago once it holds `capacity` entries. */
+export class BoundedMap<K, V> {
+  private readonly entries = new Map<K, V>();
+  private readonly capacity: number;
+
+  constructor(capacity: number) {
+    this.capacity = capacity;
+  }
+
+  get(key: K): V | undefined {
+    const value = this.entries.get(key);
+    if (value === undefined) return undefined;
+    // Moving an entry costs two hash operations: only worth it once something will have to go.
+    if (this.entries.size * 2 > this.capacity) {
+      this.entries.delete(key);
+      this.entries.set(key, value);
+    }
+    return value;
+  }
+
+  set(key: K, value: V): void {
+    this.entries.delete(key);
+    this.entries.set(key, value);
+    if (this.entries.size > this.capacity) {
+      const oldest = this.entries.keys().next();
+      if (!oldest.done) this.entries.delete(oldest.value);
+    }
+  }
+
+  delete(key: K): void {
+    this.entries.delete(key);
+  }
+
+  clear(): void {
+    this.entries.clear();
+  }
+
+  keys(): IterableIterator<K> {
+    return this.entries.keys();
+  }
+
+  get size(): number {
+    return this.entries.size;
+  }
+}

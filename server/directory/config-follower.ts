@@ -1,0 +1,119 @@
+import pg from "pg";
+import type { Log } from "../kernel/log.ts";
+import { CHANGE_CHANNEL, changesAfter, latestVersion } from "../store/config-changes.ts";
+import type { DatabaseConnection } from "../store/database.ts";
+
+const POLL_MS = 500;
+const RECONNECT_MS = 1_000;
+
+export interface ConfigListener {
+  /** One tenant's policy changed. */
+  tenantChanged(tenantId: string): Promise<void>;
+  /** An API key was made, changed, rotated or revoked. */
+  credentialChanged(keyHash: string): void;
+  /** More changed than can be told apart. */
+  everythingChanged(): Promise<void>;
+}
+
+/**
+ * Follows changes of configuration: told by NOTIFY at once, found by the poll when the notice or its connection was
+ * lost. Either way the changes themselves are read in version order from the table, so none is missed or taken twice.
+ */
+export class ConfigFollower {
+  private version = 0;
+  private client: pg.Client | null = null;
+  private timer: ReturnType<typeof setTimeout> | null = null;
+  private following: Promise<void> | null = null;
+  private again = false;
+  private stopped = false;
+  private readonly connection: DatabaseConnection;
+  private readonly listener: ConfigListener;
+  private readonly log: Log;
+
+  constructor(connection: DatabaseConnection, listener: ConfigListener, log: Log) {
+    this.connection = connection;
+    this.listener = listener;
+    this.log = log;
+  }
+
+  async start(): Promise<void> {
+    this.version = await latestVersion(this.connection.db);
+    await this.listen();
+    this.poll();
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    if (this.timer !== null) clearTimeout(this.timer);
+    await this.following?.catch(() => undefined);
+    await this.client?.end().catch(() => undefined);
+  }
+
+  private async listen(): Promise<void> {
+    if (this.stopped) return;
+    const client = new pg.Client(this.connection.connectionConfig);
+    const lost = (error?: Error) => {
+      if (this.client !== client) return;
+      this.client = null;
+      if (this.stopped) return;
+      this.log.warn("config_listener_lost", { error });
+      setTimeout(() => void this.listen(), RECONNECT_MS).unref();
+    };
+    this.client = client;
+    client.on("notification", () => this.follow());
+    client.on("error", lost);
+    client.on("end", () => lost());
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANGE_CHANNEL}`);
+      this.follow();
+    } catch (error) {
+      lost(error as Error);
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private poll(): void {
+    this.timer = setTimeout(() => {
+      this.follow();
+      void this.following?.finally(() => {
+        if (!this.stopped) this.poll();
+      });
+    }, POLL_MS);
+    this.timer.unref();
+  }
+
+  /** One reader at a time; a notice that comes meanwhile makes it read once more. */
+  private follow(): void {
+    if (this.following !== null) {
+      this.again = true;
+      return;
+    }
+    this.following = this.readChanges()
+      .catch((error: Error) => this.log.warn("config_changes_unread", { error }))
+      .finally(() => {
+        this.following = null;
+        if (this.again && !this.stopped) {
+          this.again = false;
+          this.follow();
+        }
+      });
+  }
+
+  private async readChanges(): Promise<void> {
+    for (;;) {
+      const changes = await changesAfter(this.connection.db, this.version);
+      const last = changes.at(-1);
+      const first = changes[0];
+      if (last === undefined || first === undefined) return;
+      if (first.version !== this.version + 1) {
+        // Older changes were pruned while this process could not read: nothing it holds can be trusted piecewise.
+        await this.listener.everythingChanged();
+      } else {
+        for (const change of changes) if (change.topic === "api_key" && change.ref !== null) this.listener.credentialChanged(change.ref);
+        for (const tenantId of new Set(changes.filter(({ topic }) => topic !== "api_key").map(({ tenant_id }) => tenant_id))) await this.listener.tenantChanged(tenantId);
+      }
+      this.version = last.version;
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import type { Clock } from "../kernel/clock.ts";
+import type { Database } from "../store/database.ts";
+import { type CredentialRow, readCredential, writeLastUsed } from "../store/policy-reads.ts";
+import { BoundedMap } from "./bounded-map.ts";
+
+const MAX_KNOWN = 50_000;
+const MAX_UNKNOWN = 10_000;
+/** How long an unknown key stays unknown without asking again. A key created meanwhile is announced and dropped from here. */
+const UNKNOWN_FOR_MS = 30_000;
+
+/** API keys by the hash of their value, as calls find them: bounded, with the unknown ones remembered too. */
+export class CredentialCache {
+  private readonly known = new BoundedMap<string, CredentialRow>(MAX_KNOWN);
+  private readonly unknown = new BoundedMap<string, number>(MAX_UNKNOWN);
+  private readonly loading = new Map<string, Promise<CredentialRow | null>>();
+  /** Raised by each change, so that a read begun before it does not bring the old state back. */
+  private generation = 0;
+  private uses = new Map<string, Date>();
+  private readonly db: Database;
+  private readonly clock: Clock;
+
+  constructor(db: Database, clock: Clock) {
+    this.db = db;
+    this.clock = clock;
+  }
+
+  /** Null for a key nobody has. Rejects when the database is needed and away. */
+  find(keyHash: string): CredentialRow | null | Promise<CredentialRow | null> {
+    const known = this.known.get(keyHash);
+    if (known !== undefined) return known;
+    const unknownUntil = this.unknown.get(keyHash);
+    if (unknownUntil !== undefined && unknownUntil > this.clock.now()) return null;
+    const under = this.loading.get(keyHash);
+    if (under !== undefined) return under;
+    const load = this.load(keyHash).finally(() => this.loading.delete(keyHash));
+    this.loading.set(keyHash, load);
+    return load;
+  }
+
+  used(id: string): void {
+    this.uses.set(id, new Date(this.clock.now()));
+  }
+
+  async writeUses(): Promise<void> {
+    const uses = this.uses;
+    this.uses = new Map();
+    await writeLastUsed(this.db, uses);
+  }
+
+  drop(keyHash: string): void {
+    this.generation++;
+    this.known.delete(keyHash);
+    this.unknown.delete(keyHash);
+    this.loading.delete(keyHash);
+  }
+
+  dropAll(): void {
+    this.generation++;
+    this.known.clear();
+    this.unknown.clear();
+    this.loading.clear();
+  }
+
+  private async load(keyHash: string): Promise<CredentialRow | null> {
+    for (;;) {
+      const generation = this.generation;
+      const row = await readCredential(this.db, keyHash);
+      if (generation !== this.generation) continue;
+      if (row === null) this.unknown.set(keyHash, this.clock.now() + UNKNOWN_FOR_MS);
+      else this.known.set(keyHash, row);
+      return row;
+    }
+  }
+}

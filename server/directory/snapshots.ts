@@ -1,0 +1,91 @@
+import type { SecretBox } from "../kernel/secrets.ts";
+import type { Database } from "../store/database.ts";
+import { readGroupChains, readTenantPolicy } from "../store/policy-reads.ts";
+import { BoundedMap } from "./bounded-map.ts";
+import { compileScopes, compileTenant, type GroupScope, type TenantSnapshot } from "./snapshot.ts";
+
+const MAX_TENANTS = 2_000;
+const MAX_SCOPES_OF_A_TENANT = 10_000;
+
+interface Held {
+  readonly tenant: TenantSnapshot;
+  readonly scopes: BoundedMap<string, GroupScope>;
+}
+
+/**
+ * The compiled policies this process holds. A call finds them in memory; only the first call of a tenant or group waits
+ * for the database. A renewal is compiled aside and put in place whole, so a call sees the old policy or the new one.
+ */
+export class Snapshots {
+  private readonly held = new BoundedMap<string, Held>(MAX_TENANTS);
+  private readonly loading = new Map<string, Promise<Held | null>>();
+  private readonly db: Database;
+  private readonly secrets: SecretBox;
+
+  constructor(db: Database, secrets: SecretBox) {
+    this.db = db;
+    this.secrets = secrets;
+  }
+
+  /** Null when there is no such tenant or group. Rejects when the database is needed and away. */
+  scope(tenantId: string, groupId: string): GroupScope | Promise<GroupScope | null> {
+    const held = this.held.get(tenantId);
+    return held?.scopes.get(groupId) ?? this.loadScope(tenantId, groupId);
+  }
+
+  tenant(tenantId: string): TenantSnapshot | Promise<TenantSnapshot | null> {
+    return this.held.get(tenantId)?.tenant ?? this.loadTenant(tenantId).then((held) => held?.tenant ?? null);
+  }
+
+  /** Compiles a tenant anew, with the scopes it holds, and puts it in place. Does nothing for one that is not held. */
+  async renew(tenantId: string): Promise<void> {
+    // A load under way may have read before the change: let it end, then read again.
+    await this.loading.get(tenantId)?.catch(() => null);
+    const held = this.held.get(tenantId);
+    if (held === undefined) return;
+    const fresh = await this.read(tenantId, [...held.scopes.keys()]);
+    if (fresh === null) this.held.delete(tenantId);
+    else this.held.set(tenantId, fresh);
+  }
+
+  async renewAll(): Promise<void> {
+    for (const tenantId of [...this.held.keys()]) await this.renew(tenantId);
+  }
+
+  private loadTenant(tenantId: string): Promise<Held | null> {
+    const under = this.loading.get(tenantId);
+    if (under !== undefined) return under;
+    const load = this.read(tenantId, [])
+      .then((held) => {
+        if (held !== null) this.held.set(tenantId, held);
+        return held;
+      })
+      .finally(() => this.loading.delete(tenantId));
+    this.loading.set(tenantId, load);
+    return load;
+  }
+
+  private async loadScope(tenantId: string, groupId: string): Promise<GroupScope | null> {
+    for (;;) {
+      const held = this.held.get(tenantId) ?? (await this.loadTenant(tenantId));
+      if (held === null) return null;
+      const scope = compileScopes(held.tenant, await readGroupChains(this.db, tenantId, [groupId])).get(groupId) ?? null;
+      // A renewal meanwhile makes what was just compiled stale: compile it over the new snapshot.
+      const now = this.held.get(tenantId);
+      if (now !== undefined && now !== held) continue;
+      if (scope !== null) held.scopes.set(groupId, scope);
+      return scope;
+    }
+  }
+
+  private async read(tenantId: string, groupIds: readonly string[]): Promise<Held | null> {
+    const rows = await readTenantPolicy(this.db, tenantId);
+    if (rows === null) return null;
+    const tenant = compileTenant(rows, this.secrets);
+    const scopes = new BoundedMap<string, GroupScope>(MAX_SCOPES_OF_A_TENANT);
+    if (groupIds.length > 0) {
+      for (const [id, scope] of compileScopes(tenant, await readGroupChains(this.db, tenantId, groupIds))) scopes.set(id, scope);
+    }
+    return { tenant, scopes };
+  }
+}

@@ -1,0 +1,51 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
+
+/** How the audit row files a route's calls. */
+export interface AuditClass {
+  readonly proxyType: "llm" | "mcp" | "virtual_mcp" | "skill" | "oauth" | "a2a" | "portal" | "batch";
+  readonly proxySubtype: string;
+}
+
+export interface Identity {
+  readonly tenantId: string;
+  readonly apiKeyId: string;
+  readonly apiKeyName: string;
+  readonly userId: string | null;
+  readonly username: string | null;
+}
+
+/**
+ * The one thing that travels the road: who calls, under which policy, in which run, and the audit record being filled.
+ * The parts below `row` are set in the order the road passes them.
+ */
+export interface Call {
+  readonly id: string;
+  readonly audit: AuditClass;
+  readonly request: Request;
+  readonly path: string;
+  readonly ip: string;
+  /** Monotonic milliseconds of arrival, for the duration. */
+  readonly arrivedAt: number;
+  /** Ends whatever the call is waiting for: the caller is gone or the gateway stops. */
+  readonly abort: AbortController;
+  readonly row: AuditRow;
+  /** Headers every answer to this call carries. */
+  readonly answerHeaders: Record<string, string>;
+
+  identity: Identity | null;
+  scope: GroupScope | null;
+  /** The model that is to serve it, once access has been granted. */
+  model: ModelEntry | null;
+  /** What the request preview begins: the body received, then the body that left. */
+  requestContent: string | Uint8Array | null;
+}
+
+/** Why `abort` was pulled. */
+export type AbortReason = "client_disconnected" | "gateway_interrupted" | "upstream_timeout";
+
+export function abortReason(call: Call): AbortReason | null {
+  if (!call.abort.signal.aborted) return null;
+  const reason: unknown = call.abort.signal.reason;
+  return reason === "gateway_interrupted" || reason === "upstream_timeout" ? reason : "client_disconnected";
+}

@@ -1,0 +1,13 @@
+import type { Refusal } from "../kernel/errors.ts";
+
+/**
+ * What a control says of a call: a value, never an exception. Changing the content is done through the view; `refuse`
+ * ends the call with the surface's own error body.
+ */
+export type Decision = { readonly kind: "pass" } | { readonly kind: "refuse"; readonly refusal: Refusal };
+
+export const PASS: Decision = { kind: "pass" };
+
+export function refused(refusal: Refusal): Decision {
+  return { kind: "refuse", refusal };
+}

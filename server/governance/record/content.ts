@@ -1,0 +1,49 @@
+import { createHash, type Hash } from "node:crypto";
+import { redact } from "./redaction.ts";
+
+export type StoreBodies = "full" | "redacted" | "none";
+
+/** Stored body preview cap (interface 8.7). */
+const PREVIEW_BYTES = 64 * 1024;
+
+const decoder = new TextDecoder();
+
+/** The preview a tenant's `store_bodies` allows of a whole body. */
+export function previewOf(content: string | Uint8Array, mode: StoreBodies): string | null {
+  if (mode === "none") return null;
+  const text = typeof content === "string" ? content : decoder.decode(content.byteLength > PREVIEW_BYTES ? content.subarray(0, PREVIEW_BYTES) : content);
+  // The cap is in bytes and most text is ASCII: only text that may exceed it is measured.
+  const capped = text.length * 3 <= PREVIEW_BYTES ? text : capBytes(text);
+  return mode === "redacted" ? redact(capped) : capped;
+}
+
+function capBytes(text: string): string {
+  const bytes = Buffer.from(text.slice(0, PREVIEW_BYTES));
+  return bytes.byteLength <= PREVIEW_BYTES ? text : decoder.decode(bytes.subarray(0, PREVIEW_BYTES)).replace(/\uFFFD+$/, "");
+}
+
+export function contentHash(content: string | Uint8Array): string {
+  return createHash("sha256").update(content).digest("hex");
+}
+
+/** The content of an answer sent in pieces: its size, its hash and its beginning, without keeping the rest. */
+export class SentContent {
+  private readonly hash: Hash = createHash("sha256");
+  private readonly head: Uint8Array[] = [];
+  private headBytes = 0;
+  bytes = 0;
+
+  add(piece: Uint8Array): void {
+    this.hash.update(piece);
+    this.bytes += piece.byteLength;
+    if (this.headBytes < PREVIEW_BYTES) {
+      this.head.push(piece);
+      this.headBytes += piece.byteLength;
+    }
+  }
+
+  /** Call once: it closes the hash. */
+  close(mode: StoreBodies): { hash: string; preview: string | null } {
+    return { hash: this.hash.digest("hex"), preview: mode === "none" ? null : previewOf(Buffer.concat(this.head), mode) };
+  }
+}

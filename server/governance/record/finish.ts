@@ -1,0 +1,47 @@
+import { ERRORS, type Refusal } from "../../kernel/errors.ts";
+import type { Call } from "../call.ts";
+import { contentHash, previewOf } from "./content.ts";
+import { sanitisedHeaders } from "./headers.ts";
+
+/** What a call came to, as its row tells it. */
+export interface Outcome {
+  /** Status sent to the caller. */
+  readonly status: number;
+  readonly errorType: string | null;
+  readonly errorMessage: string | null;
+}
+
+export function outcomeOf(refusal: Refusal): Outcome {
+  // Credentials are told apart on the row only: the reason is the type there, and the caller's answer is not.
+  const { status } = ERRORS[refusal.code];
+  return refusal.code === "unauthenticated"
+    ? { status, errorType: refusal.reason ?? refusal.code, errorMessage: refusal.message }
+    : { status, errorType: refusal.code, errorMessage: refusal.reason === undefined ? refusal.message : `${refusal.message} (${refusal.reason})` };
+}
+
+/** The answer as sent: what was hashed and what may be kept of it. */
+export interface Sent {
+  readonly bytes: number;
+  readonly hash: string;
+  readonly preview: string | null;
+  readonly headers: Record<string, string>;
+}
+
+/** Completes the record: after this the row says everything it will ever say. */
+export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
+  const { row } = call;
+  const mode = call.scope?.tenant.storeBodies ?? "none";
+  row.http_status_code = outcome.status;
+  row.success = outcome.errorType === null;
+  row.error_type = outcome.errorType;
+  row.error_message = outcome.errorMessage?.slice(0, 1000) ?? null;
+  row.duration_ms = Math.round(performance.now() - call.arrivedAt);
+  row.response_size_bytes = sent.bytes;
+  row.response_content_hash = sent.hash;
+  row.response_body_preview = sent.preview;
+  row.response_headers = sanitisedHeaders(Object.entries(sent.headers));
+  if (call.requestContent !== null) {
+    row.request_content_hash ??= contentHash(call.requestContent);
+    row.request_body_preview = previewOf(call.requestContent, mode);
+  }
+}

@@ -1,0 +1,27 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+
+const SECRET_NAME = /auth|token|secret|key|cookie|password|credential|signature/i;
+const SECRET_VALUE = /sk_gw_api_[A-Za-z0-9_-]+/g;
+const MAX_VALUE = 1024;
+
+const secretNames = new BoundedMap<string, boolean>(1_000);
+
+function isSecret(name: string): boolean {
+  let secret = secretNames.get(name);
+  if (secret === undefined) {
+    secret = SECRET_NAME.test(name);
+    secretNames.set(name, secret);
+  }
+  return secret;
+}
+
+/** Headers as an audit row may hold them: whatever a name says to be a credential is left out, whole. */
+export function sanitisedHeaders(headers: Iterable<[string, string]>): Record<string, string> {
+  const kept: Record<string, string> = {};
+  for (const [name, value] of headers) {
+    if (isSecret(name)) continue;
+    const shown = value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value;
+    kept[name] = shown.includes("sk_gw_api_") ? shown.replace(SECRET_VALUE, "[secret]") : shown;
+  }
+  return kept;
+}

@@ -1,0 +1,66 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import { type Clock, isoMicros } from "../../kernel/clock.ts";
+import { ulid } from "../../kernel/ids.ts";
+import type { AuditClass, Call } from "../call.ts";
+import { sanitisedHeaders } from "./headers.ts";
+
+const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
+const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/;
+
+/** A claim of the caller as a row may hold it: printable and at most 200 characters, else as if it had not been made. */
+export function claim(headers: Headers, name: string): string | null {
+  const value = headers.get(name);
+  return value !== null && PRINTABLE.test(value) ? value : null;
+}
+
+/** Mints the call and begins its record with what the request says before anyone has looked at who sent it. */
+export function openCall(request: Request, ip: string, audit: AuditClass, clock: Clock): Call {
+  const { headers } = request;
+  const micros = clock.micros();
+  const id = ulid(Math.floor(micros / 1000));
+  const path = pathOf(request.url);
+  const correlationId = claim(headers, "x-correlation-id") ?? id;
+  const row: AuditRow = {
+    id,
+    timestamp: isoMicros(micros),
+    proxy_type: audit.proxyType,
+    proxy_subtype: audit.proxySubtype,
+    http_method: request.method,
+    endpoint: path,
+    client_ip: ip,
+    user_agent: headers.get("user-agent")?.slice(0, 512) ?? null,
+    correlation_id: correlationId,
+    request_id: claim(headers, "x-request-id"),
+    request_headers: sanitisedHeaders(headers),
+    source: "gateway",
+  };
+  const trace = headers.get("traceparent");
+  if (trace !== null) {
+    const parts = TRACEPARENT.exec(trace.toLowerCase());
+    if (parts !== null && !/^0+$/.test(parts[1] as string) && !/^0+$/.test(parts[2] as string)) {
+      row.trace_id = parts[1] as string;
+      row.span_id = parts[2] as string;
+    }
+  }
+  return {
+    id,
+    audit,
+    request,
+    path,
+    ip,
+    arrivedAt: performance.now(),
+    abort: new AbortController(),
+    row,
+    answerHeaders: { "x-request-id": id, "x-correlation-id": correlationId },
+    identity: null,
+    scope: null,
+    model: null,
+    requestContent: null,
+  };
+}
+
+function pathOf(url: string): string {
+  const start = url.indexOf("/", url.indexOf("//") + 2);
+  const query = url.indexOf("?", start);
+  return start < 0 ? "/" : url.slice(start, query < 0 ? undefined : query);
+}

@@ -1,0 +1,27 @@
+import { describe, expect, test } from "bun:test";
+import { redact } from "./redaction.ts";
+
+describe("previews in redacted mode", () => {
+  test.each([
+    ['{"content":"mail ada.lovelace@example.co.uk now"}', '{"content":"mail [email] now"}'],
+    ["card 4111 1111 1111 1111 please", "card [number] please"],
+    ["call +49 (30) 1234-5678 today", "call [number] today"],
+    ["ssn 123-45-6789.", "ssn [number]."],
+    ["to DE89 3704 0044 0532 0130 00 by noon", "to [iban] by noon"],
+    [`key ${"sk-"}proj-abcdefghijklmnopqrstuvwx end`, "key [secret] end"],
+    [`token ghp_${"a".repeat(36)} end`, "token [secret] end"],
+    ["-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----", "[private_key]"],
+  ])("%s", (text, expected) => {
+    expect(redact(text)).toBe(expected);
+  });
+
+  test.each(['{"created":1763712000,"id":"chatcmpl-0123456789abcdef"}', "version 1.2.3 of 2026-11-21 took 1234 ms", "uuid 0b0e9d5e-7c1a-4f0e-9a53-2f6d1a7b8c9d", "a hash 9f86d081884c7d659a2feaa0c55ad015"])("leaves %s", (text) => {
+    expect(redact(text)).toBe(text);
+  });
+
+  test("a long hostile text costs bounded time", () => {
+    const started = performance.now();
+    redact(`${"1 ".repeat(30_000)}${"a.".repeat(30_000)}@${"A1 ".repeat(10_000)}`);
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+});

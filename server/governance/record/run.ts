@@ -1,0 +1,46 @@
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { Call, Identity } from "../call.ts";
+import { claim } from "./open.ts";
+
+const END_STATES = new Set(["completed", "errored", "exhausted", "cancelled"]);
+const OUTCOMES = new Set(["resolved", "escalated", "handed_off", "abandoned_by_user"]);
+const CONVERSATION = /^[0-9A-HJKMNP-TV-Z]{26}$/;
+
+/**
+ * Files the call under its run (interface 4.1). A caller's run id is keyed to the credential, so the same text under
+ * another credential is another run; without one the call is a run of its own.
+ */
+export function joinRun(call: Call, identity: Identity, secrets: SecretBox): void {
+  const { headers } = call.request;
+  const { row } = call;
+  const runId = claim(headers, "x-gw-run-id");
+  row.root_task_id = runId === null ? call.id : rootTaskId(secrets, identity, runId);
+  row.trace_continuity = runId === null ? "minted" : "client_asserted";
+  row.trace_root_kind = "external_api";
+  call.answerHeaders["x-gw-run-id"] = runId ?? call.id;
+
+  row.turn_id = claim(headers, "x-gw-turn-id");
+  const seq = headers.get("x-gw-turn-seq");
+  if (seq !== null && /^\d{1,9}$/.test(seq)) row.turn_seq = Number(seq);
+  row.step_id = claim(headers, "x-gw-step-id");
+  row.step_name = claim(headers, "x-gw-step-name");
+  const endState = headers.get("x-gw-run-end");
+  if (endState !== null && END_STATES.has(endState)) row.run_end_state = endState;
+
+  const session = claim(headers, "x-gw-session-id");
+  if (session !== null) row.end_user_session_id = secrets.hmac("session", `${identity.tenantId}\n${identity.apiKeyId}\n${session}`);
+
+  const facts: Record<string, string> = {};
+  const outcome = headers.get("x-gw-run-outcome");
+  if (outcome !== null && OUTCOMES.has(outcome)) facts.run_outcome = outcome;
+  const conversation = headers.get("x-gw-conversation-handle");
+  if (conversation !== null && CONVERSATION.test(conversation)) facts.conversation_handle = conversation;
+  for (const _ in facts) {
+    row.custom_metadata = facts;
+    break;
+  }
+}
+
+export function rootTaskId(secrets: SecretBox, identity: Identity, runId: string): string {
+  return secrets.hmac("run", `${identity.tenantId}\n${identity.apiKeyId}\n${runId}`).slice(0, 40);
+}

@@ -1,0 +1,189 @@
+import type { Clock } from "../kernel/clock.ts";
+import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
+import type { Log } from "../kernel/log.ts";
+import { admit, type AdmissionParts } from "./admit.ts";
+import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
+import { REQUEST_CONTROLS } from "./controls.ts";
+import { settle } from "./metering/settle.ts";
+import { contentHash, previewOf, SentContent } from "./record/content.ts";
+import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
+import { openCall } from "./record/open.ts";
+import { dispatch, type DispatchParts, estimated } from "./routing/dispatch.ts";
+import { readBody } from "./read-body.ts";
+import { streamOut } from "./stream-out.ts";
+import { type Answer, isRefusal, type StreamAnswer, type Surface } from "./surface.ts";
+import type { RequestView } from "./view.ts";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+
+/** One governed route: whose wire it speaks and how its calls are filed. */
+export interface GovernedRoute {
+  readonly surface: Surface;
+  readonly audit: AuditClass;
+  /** Whether the request carries a body. */
+  readonly body: boolean;
+}
+
+/** Of the ledger, what a call needs. */
+export interface CallLedger {
+  begin(row: AuditRow): void;
+  seal(row: AuditRow): Promise<void>;
+  accepting(): boolean;
+}
+
+export interface RoadParts extends AdmissionParts {
+  readonly ledger: CallLedger;
+  readonly providers: DispatchParts["providers"];
+  readonly log: Log;
+  readonly maxBodyBytes: number;
+  readonly upstreamTimeoutMs: number;
+  /** Told of every call that has ended. */
+  readonly observe: (call: Call) => void;
+}
+
+/**
+ * The main road (docs/lifecycle.md). Every governed call of every protocol comes in through `travel` and leaves with
+ * exactly one sealed audit row; there is no other way to an upstream.
+ */
+export class Road {
+  private readonly open = new Set<Call>();
+  private readonly parts: RoadParts;
+  private readonly clock: Clock;
+  private readonly dispatch;
+  private draining = false;
+  private whenIdle: (() => void) | null = null;
+
+  constructor(parts: RoadParts) {
+    this.parts = parts;
+    this.clock = parts.clock;
+    this.dispatch = dispatch({ providers: parts.providers, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+  }
+
+  async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
+    if (this.draining) return this.unrecorded(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
+    if (!this.parts.ledger.accepting()) return this.unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
+    const call = openCall(request, ip, route.audit, this.clock);
+    this.open.add(call);
+    request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
+    let answer: Answer | Refusal;
+    try {
+      answer = await this.pass(call, route);
+    } catch (error) {
+      this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
+      answer = refuse("internal_error");
+    }
+    if (isRefusal(answer)) return this.sendRefusal(call, route, answer);
+    return answer.kind === "whole" ? this.sendWhole(call, route, answer.status, answer.headers, answer.body, { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure }) : this.sendStream(call, route, answer);
+  }
+
+  get openCalls(): number {
+    return this.open.size;
+  }
+
+  /** Takes no more calls, lets those in flight end, and after `graceMs` ends them; resolves when every row is sealed. */
+  async drain(graceMs: number): Promise<void> {
+    this.draining = true;
+    if (this.open.size === 0) return;
+    const idle = new Promise<void>((resolve) => {
+      this.whenIdle = resolve;
+    });
+    const timer = setTimeout(() => {
+      for (const call of this.open) call.abort.abort("gateway_interrupted" satisfies AbortReason);
+    }, graceMs);
+    await idle;
+    clearTimeout(timer);
+  }
+
+  private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
+    const notAdmitted = await admit(call, this.parts);
+    if (notAdmitted !== null) return notAdmitted;
+
+    let body: Uint8Array | null = null;
+    if (route.body) {
+      const read = await readBody(call.request, this.parts.maxBodyBytes);
+      if (isRefusal(read)) return read;
+      body = read;
+      call.requestContent = read;
+      call.row.request_size_bytes = read.byteLength;
+    }
+    const exchange = route.surface.read(call, body);
+    if (isRefusal(exchange)) return exchange;
+    noteView(call.row, exchange.view);
+
+    for (const control of REQUEST_CONTROLS) {
+      const decided = control.decide(call, exchange.view);
+      const decision = decided instanceof Promise ? await decided : decided;
+      if (decision.kind === "refuse") return decision.refusal;
+    }
+    const answer = await exchange.answer(call, this.dispatch);
+    if (!isRefusal(answer) && answer.kind === "whole" && answer.usage !== null) settle(call, answer.usage);
+    return answer;
+  }
+
+  /** A call that left no room for its record leaves no trace and gets no service. */
+  private unrecorded(route: GovernedRoute, refusal: Refusal): Response {
+    const { headers, body } = route.surface.refusal(refusal);
+    return new Response(body, { status: ERRORS[refusal.code].status, headers: { ...headers, ...refusal.headers } });
+  }
+
+  private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {
+    const why = abortReason(call);
+    const outcome: Outcome = why === "client_disconnected" ? { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" } : why === "gateway_interrupted" ? { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" } : outcomeOf(refusal);
+    const shown = why === "gateway_interrupted" ? refuse("draining") : refusal;
+    const { headers, body } = route.surface.refusal(shown);
+    return this.sendWhole(call, route, ERRORS[shown.code].status, { ...headers, ...shown.headers }, new TextEncoder().encode(body), outcome);
+  }
+
+  private async sendWhole(call: Call, route: GovernedRoute, status: number, ownHeaders: Record<string, string>, body: Uint8Array, outcome: Outcome): Promise<Response> {
+    const headers = { ...call.answerHeaders, ...ownHeaders };
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: contentHash(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers });
+    const sealed = await this.seal(call);
+    if (!sealed) return this.unrecorded(route, refuse("audit_unavailable"));
+    return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
+  }
+
+  private sendStream(call: Call, route: GovernedRoute, answer: StreamAnswer): Response {
+    const headers = { ...call.answerHeaders, ...answer.headers };
+    const content = new SentContent();
+    const stream = streamOut(call, answer, {
+      idleMs: this.parts.upstreamTimeoutMs,
+      sent: (piece) => content.add(piece),
+      end: async ({ failure, abandoned, last }) => {
+        const errorFrame = failure === null ? null : route.surface.streamError(failure);
+        const tail = errorFrame ?? last;
+        if (tail !== null) content.add(tail);
+        settle(call, answer.codec.usage ?? estimated(answer.inputCharacters, answer.codec.outputCharacters));
+        const outcome: Outcome = abandoned !== null ? { status: answer.status, errorType: abandoned, errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream" } : failure !== null ? { ...outcomeOf(failure), status: answer.status } : { status: answer.status, errorType: null, errorMessage: null };
+        const { hash, preview } = content.close(call.scope?.tenant.storeBodies ?? "none");
+        closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
+        // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
+        return (await this.seal(call)) ? tail : route.surface.streamError(refuse("audit_unavailable"));
+      },
+    });
+    return new Response(stream, { status: answer.status, headers });
+  }
+
+  /** False when the row could not be stored: then the answer must not be given. */
+  private async seal(call: Call): Promise<boolean> {
+    try {
+      await this.parts.ledger.seal(call.row);
+      return true;
+    } catch (error) {
+      this.parts.log.error("row_not_sealed", { call_id: call.id, error: error as Error });
+      return false;
+    } finally {
+      this.open.delete(call);
+      this.parts.observe(call);
+      if (this.open.size === 0) this.whenIdle?.();
+    }
+  }
+}
+
+function noteView(row: AuditRow, view: RequestView): void {
+  if (view.model === null) return;
+  row.llm_model_requested = view.model.id ?? view.model.name;
+  row.llm_streaming = view.streaming;
+  row.llm_temperature = view.temperature;
+  row.llm_max_tokens = view.maxTokens;
+  row.llm_function_calling = view.offersTools;
+  row.prompt_fingerprint = view.instructions === null ? null : contentHash(view.instructions);
+}

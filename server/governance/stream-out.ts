@@ -1,0 +1,97 @@
+import { type Refusal, refuse } from "../kernel/errors.ts";
+import { type AbortReason, abortReason, type Call } from "./call.ts";
+import type { StreamAnswer } from "./surface.ts";
+
+/** How a stream ended: by itself, or by what is then told to the caller and the row. */
+export interface StreamEnd {
+  readonly failure: Refusal | null;
+  /** Client gone or gateway stopping: nothing more can or need be told to the caller. */
+  readonly abandoned: AbortReason | null;
+  /** What is still to be sent, once the row is stored. */
+  readonly last: Uint8Array | null;
+}
+
+export interface StreamOutParts {
+  readonly idleMs: number;
+  /** Each piece as it goes out. */
+  readonly sent: (piece: Uint8Array) => void;
+  /** Settles and seals; resolves with the caller's last bytes once the row is on stable storage. Called exactly once. */
+  readonly end: (end: StreamEnd) => Promise<Uint8Array | null>;
+}
+
+/**
+ * Passes an upstream's stream on as it arrives: one piece is read only when the caller has room for it, nothing but the
+ * last frame is held, and a caller who hangs up ends the upstream call.
+ */
+export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutParts): ReadableStream<Uint8Array> {
+  const reader = answer.upstream.getReader();
+  let ended = false;
+  const idle = idleWatch(parts.idleMs, () => call.abort.abort("upstream_timeout" satisfies AbortReason));
+
+  const end = async (how: StreamEnd): Promise<Uint8Array | null> => {
+    if (ended) return null;
+    ended = true;
+    idle.stop();
+    return parts.end(how);
+  };
+
+  const torn = (reason: string): Refusal => (abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout") : refuse("upstream_interrupted", undefined, { reason }));
+
+  return new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      let how: StreamEnd;
+      try {
+        for (;;) {
+          idle.wait();
+          const { done, value } = await reader.read();
+          idle.pause();
+          if (ended) return;
+          if (done) {
+            const { complete, last } = answer.codec.end();
+            const failure = complete ? null : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did");
+            how = { failure, abandoned: null, last };
+            break;
+          }
+          const piece = answer.codec.push(value);
+          if (piece !== null) {
+            parts.sent(piece);
+            controller.enqueue(piece);
+            return;
+          }
+        }
+      } catch (error) {
+        const reason = abortReason(call);
+        how = reason === "client_disconnected" || reason === "gateway_interrupted" ? { failure: null, abandoned: reason, last: null } : { failure: torn(error instanceof Error ? error.message : String(error)), abandoned: null, last: null };
+        void reader.cancel().catch(() => undefined);
+      }
+      const last = await end(how);
+      if (last !== null && last.byteLength > 0) controller.enqueue(last);
+      controller.close();
+    },
+    async cancel() {
+      call.abort.abort("client_disconnected" satisfies AbortReason);
+      void reader.cancel().catch(() => undefined);
+      await end({ failure: null, abandoned: "client_disconnected", last: null });
+    },
+  });
+}
+
+/** Fires when a wait lasts longer than `ms`. One timer for the whole stream: arming one for each piece would cost more than the piece. */
+function idleWatch(ms: number, fire: () => void): { wait(): void; pause(): void; stop(): void } {
+  let since: number | null = null;
+  const check = () => {
+    const left = since === null ? ms : since + ms - performance.now();
+    if (left <= 0) fire();
+    else timer = setTimeout(check, left);
+  };
+  let timer = setTimeout(check, ms);
+  return {
+    wait: () => {
+      since = performance.now();
+    },
+    pause: () => {
+      since = null;
+    },
+    stop: () => clearTimeout(timer),
+  };
+}

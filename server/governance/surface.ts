@@ -1,0 +1,48 @@
+import type { Refusal } from "../kernel/errors.ts";
+import type { StreamCodec } from "../wire/stream.ts";
+import type { Usage } from "../wire/usage.ts";
+import type { Call } from "./call.ts";
+import type { Dispatch } from "./routing/dispatch.ts";
+import type { RequestView } from "./view.ts";
+
+/** An inbound protocol: how its wire is read and how its refusals are written. It knows no policy. */
+export interface Surface {
+  /** `body` is null on methods that have none. */
+  read(call: Call, body: Uint8Array | null): Exchange | Refusal;
+  refusal(refusal: Refusal): { readonly headers: Record<string, string>; readonly body: string };
+  /** A frame that tells an error where the answer has already begun. */
+  streamError(refusal: Refusal): Uint8Array;
+}
+
+/** One request, read: what controls look at, and how it is answered once they let it pass. */
+export interface Exchange {
+  readonly view: RequestView;
+  answer(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
+}
+
+export type Answer = WholeAnswer | StreamAnswer;
+
+export interface WholeAnswer {
+  readonly kind: "whole";
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: Uint8Array;
+  /** Null where nothing is metered. */
+  readonly usage: Usage | null;
+  /** Set when an upstream refused the request and the answer passes its refusal on. */
+  readonly failure: string | null;
+}
+
+export interface StreamAnswer {
+  readonly kind: "stream";
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly upstream: ReadableStream<Uint8Array>;
+  readonly codec: StreamCodec;
+  /** Length of the input, for an estimate when the provider never tells. */
+  readonly inputCharacters: number;
+}
+
+export function isRefusal(value: Refusal | object): value is Refusal {
+  return "code" in value && "message" in value;
+}

@@ -1,0 +1,39 @@
+import { Hono } from "hono";
+import type { Road } from "./governance/road.ts";
+import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
+import { GOVERNED_ROUTES, OPEN_ROUTES } from "./routes.ts";
+
+export interface Health {
+  /** Null when ready, else what is missing. */
+  readonly notReady: () => Promise<string | null>;
+}
+
+interface Env {
+  Bindings: { ip: string };
+}
+
+/** The runtime plane as one fetch function: no socket, so tests call it as the server does. */
+export function runtimePlane(road: Road, health: Health): (request: Request, info: { ip: string }) => Response | Promise<Response> {
+  const app = new Hono<Env>();
+  for (const route of GOVERNED_ROUTES) app.on(route.method, route.path, (c) => road.travel(route, c.req.raw, c.env.ip));
+
+  const [alive, ready, llmHealth] = OPEN_ROUTES;
+  app.get(alive, (c) => c.json({ status: "ok" }));
+  app.get(llmHealth, (c) => c.json({ status: "ok" }));
+  app.get(ready, (c) => readiness(health).then(({ status, body }) => c.json(body, status)));
+
+  const known = new Set<string>([...GOVERNED_ROUTES.map(({ path }) => path), ...OPEN_ROUTES]);
+  for (const path of known) app.all(path, () => plain("method_not_allowed"));
+  app.notFound(() => plain("not_found"));
+  return (request, info) => app.fetch(request, info);
+}
+
+export async function readiness(health: Health): Promise<{ status: 200 | 503; body: { status: string; detail?: string } }> {
+  const missing = await health.notReady();
+  return missing === null ? { status: 200, body: { status: "ready" } } : { status: 503, body: { status: "not_ready", detail: missing } };
+}
+
+function plain(code: ErrorCode): Response {
+  const { status, message } = ERRORS[code];
+  return Response.json({ error: message, code }, { status });
+}

@@ -1,0 +1,51 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { isPrivateAddress, outbound, OutboundDenied, OutboundTimeout } from "./outbound.ts";
+
+describe("addresses an upstream may not have", () => {
+  test.each(["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "::1", "fe80::1", "fd00::1", "::ffff:127.0.0.1"])("%s is private", (address) => {
+    expect(isPrivateAddress(address)).toBe(true);
+  });
+  test.each(["1.1.1.1", "172.32.0.1", "2606:4700::1111"])("%s is not", (address) => {
+    expect(isPrivateAddress(address)).toBe(false);
+  });
+});
+
+describe("an outbound call", () => {
+  let server: ReturnType<typeof Bun.serve>;
+  beforeAll(() => {
+    server = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch(request) {
+        const { pathname } = new URL(request.url);
+        if (pathname === "/redirect") return new Response(null, { status: 302, headers: { location: "http://127.0.0.1:1/" } });
+        if (pathname === "/never") return new Promise<Response>(() => undefined);
+        return new Response("ok");
+      },
+    });
+  });
+  afterAll(() => server.stop(true));
+  const init = { method: "GET", headers: {}, timeoutMs: 5_000 };
+  const signal = () => new AbortController().signal;
+
+  test("is denied a private address, also one hidden behind a name", async () => {
+    const closed = outbound({ allowPrivate: false, resolve: async () => ["93.184.216.34", "10.0.0.1"] });
+    await expect(closed.fetch(`http://127.0.0.1:${server.port}/`, { ...init, signal: signal() })).rejects.toBeInstanceOf(OutboundDenied);
+    await expect(closed.fetch("http://upstream.example/", { ...init, signal: signal() })).rejects.toBeInstanceOf(OutboundDenied);
+    await expect(closed.fetch("http://[::1]:9/", { ...init, signal: signal() })).rejects.toBeInstanceOf(OutboundDenied);
+  });
+
+  test("never follows a redirect", async () => {
+    const response = await outbound({ allowPrivate: true }).fetch(`http://127.0.0.1:${server.port}/redirect`, { ...init, signal: signal() });
+    expect(response.status).toBe(302);
+  });
+
+  test("gives up on a silent upstream, and at once when the caller is gone", async () => {
+    const open = outbound({ allowPrivate: true });
+    await expect(open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, timeoutMs: 30, signal: signal() })).rejects.toBeInstanceOf(OutboundTimeout);
+    const caller = new AbortController();
+    const waiting = open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, signal: caller.signal });
+    caller.abort("client_disconnected");
+    await expect(waiting).rejects.toBe("client_disconnected");
+  });
+});

@@ -1,0 +1,72 @@
+import { lookup } from "node:dns/promises";
+import { BlockList, isIP } from "node:net";
+
+/** The one seam for calls that leave the gateway: timeouts, address checks, cancellation. */
+export interface Outbound {
+  /**
+   * Resolves with the answer's head; its body streams. `signal` ends the call at any time. Redirects are never
+   * followed: an upstream that answers with one is not at the address the admin vouched for.
+   * Throws `OutboundDenied`, `OutboundTimeout`, the signal's reason, or what the network failed with.
+   */
+  fetch(url: string, init: OutboundInit): Promise<Response>;
+}
+
+export interface OutboundInit {
+  readonly method: string;
+  readonly headers: Headers | Record<string, string>;
+  readonly body?: string;
+  readonly signal: AbortSignal;
+  /** Longest wait for the answer's head, milliseconds. */
+  readonly timeoutMs: number;
+}
+
+export class OutboundDenied extends Error {}
+export class OutboundTimeout extends Error {}
+
+const PRIVATE = new BlockList();
+for (const [network, prefix] of [["0.0.0.0", 8], ["10.0.0.0", 8], ["100.64.0.0", 10], ["127.0.0.0", 8], ["169.254.0.0", 16], ["172.16.0.0", 12], ["192.0.0.0", 24], ["192.168.0.0", 16], ["198.18.0.0", 15], ["224.0.0.0", 4], ["240.0.0.0", 4]] as const) {
+  PRIVATE.addSubnet(network, prefix, "ipv4");
+}
+for (const [network, prefix] of [["::", 128], ["::1", 128], ["fc00::", 7], ["fe80::", 10], ["ff00::", 8], ["64:ff9b::", 96]] as const) {
+  PRIVATE.addSubnet(network, prefix, "ipv6");
+}
+
+/** Loopback, link-local, private, shared, multicast and reserved ranges; IPv4 written inside IPv6 counts as IPv4. */
+export function isPrivateAddress(address: string): boolean {
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
+  if (mapped !== undefined) return PRIVATE.check(mapped, "ipv4");
+  return PRIVATE.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+}
+
+async function assertPublic(url: string, resolve: Resolve): Promise<void> {
+  const { hostname } = new URL(url);
+  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
+  if (addresses.length === 0 || addresses.some(isPrivateAddress)) throw new OutboundDenied(`${host} is in a private address range`);
+}
+
+type Resolve = (host: string) => Promise<string[]>;
+const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
+
+export function outbound(options: { allowPrivate: boolean; resolve?: Resolve }): Outbound {
+  const resolve = options.resolve ?? systemResolve;
+  return {
+    async fetch(url, { method, headers, body, signal, timeoutMs }) {
+      if (!options.allowPrivate) await assertPublic(url, resolve);
+      const attempt = new AbortController();
+      const pass = () => attempt.abort(signal.reason);
+      if (signal.aborted) pass();
+      else signal.addEventListener("abort", pass, { once: true });
+      // The caller's signal goes on ending the body after the head has come; only the clock stops here.
+      const timer = setTimeout(() => attempt.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      try {
+        return await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal: attempt.signal, redirect: "manual" });
+      } catch (error) {
+        if (attempt.signal.aborted) throw attempt.signal.reason;
+        throw error;
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

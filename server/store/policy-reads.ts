@@ -1,0 +1,90 @@
+import { sql } from "kysely";
+import type { Database } from "./database.ts";
+import type { DataRetention, ModelTable, ProviderTable } from "./schema.ts";
+import type { Selectable } from "kysely";
+
+/** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
+
+export interface TenantPolicyRows {
+  readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention };
+  readonly providers: Selectable<ProviderTable>[];
+  readonly models: Selectable<ModelTable>[];
+}
+
+export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
+  // One transaction, so that a model never refers to a provider the other query did not see yet.
+  return db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(async (trx) => {
+    const tenant = await trx.selectFrom("tenants").select(["id", "enabled", "data_retention"]).where("id", "=", tenantId).executeTakeFirst();
+    if (tenant === undefined) return null;
+    const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
+    const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
+    return { tenant, providers, models };
+  });
+}
+
+export interface GroupChainRow {
+  /** The group asked for. */
+  readonly leaf: string;
+  /** One group of its chain: itself at depth 0, then its parents up to the root. */
+  readonly id: string;
+  readonly name: string;
+  readonly depth: number;
+  /** Models bound at `id` that reach `leaf`: none above a group that does not inherit. */
+  readonly model_ids: string[];
+}
+
+/** The chains of the given groups, each from the group up to its root. A group of another tenant is not there. */
+export async function readGroupChains(db: Database, tenantId: string, groupIds: readonly string[]): Promise<GroupChainRow[]> {
+  const { rows } = await sql<GroupChainRow>`
+    WITH RECURSIVE chain AS (
+      SELECT g.id AS leaf, g.id, g.parent_group_id, g.name, g.inherit_resources, 0 AS depth, true AS grants
+        FROM resource_groups g WHERE g.tenant_id = ${tenantId} AND g.id = ANY(${groupIds as string[]}::uuid[])
+      UNION ALL
+      SELECT c.leaf, g.id, g.parent_group_id, g.name, g.inherit_resources, c.depth + 1, c.grants AND c.inherit_resources
+        FROM chain c JOIN resource_groups g ON g.id = c.parent_group_id AND g.tenant_id = ${tenantId}
+       WHERE c.depth < 1000
+    )
+    SELECT leaf, id, name, depth,
+           CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id) ELSE '{}' END AS model_ids
+      FROM chain ORDER BY leaf, depth`.execute(db);
+  return rows;
+}
+
+export interface CredentialRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly name: string;
+  readonly scope: string;
+  readonly resource_group_id: string | null;
+  readonly end_user_id: string | null;
+  readonly end_user_username: string | null;
+  readonly end_user_active: boolean | null;
+  readonly end_user_group_id: string | null;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  /** Set when the hash asked for is the one before the last rotation. */
+  readonly previous_valid_until: Date | null;
+  readonly is_previous: boolean;
+}
+
+export async function readCredential(db: Database, keyHash: string): Promise<CredentialRow | null> {
+  const row = await db
+    .selectFrom("api_keys as k")
+    .leftJoin("end_users as u", "u.id", "k.end_user_id")
+    .select(["k.id", "k.tenant_id", "k.name", "k.scope", "k.resource_group_id", "k.end_user_id", "k.expires_at", "k.revoked_at", "k.previous_valid_until"])
+    .select(["u.username as end_user_username", "u.is_active as end_user_active", "u.primary_group_id as end_user_group_id"])
+    .select((eb) => eb("k.key_hash", "<>", keyHash).as("is_previous"))
+    .where((eb) => eb.or([eb("k.key_hash", "=", keyHash), eb("k.previous_hash", "=", keyHash)]))
+    .executeTakeFirst();
+  return (row as CredentialRow | undefined) ?? null;
+}
+
+/** Marks keys as used; `usedAt` is the newest use this process saw of each. */
+export async function writeLastUsed(db: Database, uses: ReadonlyMap<string, Date>): Promise<void> {
+  if (uses.size === 0) return;
+  const ids = [...uses.keys()];
+  const times = [...uses.values()].map((time) => time.toISOString());
+  await sql`UPDATE api_keys k SET last_used_at = u.at
+              FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS u(id, at)
+             WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`.execute(db);
+}

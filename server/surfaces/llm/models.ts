@@ -1,0 +1,61 @@
+import { usableModel, usableModels } from "../../governance/access/models-list.ts";
+import type { Call } from "../../governance/call.ts";
+import type { Surface, WholeAnswer } from "../../governance/surface.ts";
+import type { RequestView } from "../../governance/view.ts";
+import { refuse } from "../../kernel/errors.ts";
+import { llmRefusals } from "./refusals.ts";
+
+type UsableModel = ReturnType<typeof usableModels>[number];
+
+const VIEW: RequestView = { model: null, streaming: false, temperature: null, maxTokens: null, offersTools: false, instructions: null, inputCharacters: 0 };
+
+const encoder = new TextEncoder();
+
+/** GET /models: what the caller's resource group may use, in OpenAI's list shape. */
+export const modelsList: Surface = {
+  ...llmRefusals,
+  read: () => ({ view: VIEW, answer: async (call) => json({ object: "list", data: modelsOf(call).map(item) }) }),
+};
+
+/** GET /models/{model_id}: one of them, by gateway id; the clients of the compatible surface ask by name. */
+export const modelDetail: Surface = {
+  ...llmRefusals,
+  read: () => ({
+    view: VIEW,
+    async answer(call) {
+      const asked = decoded(call.path.slice(call.path.lastIndexOf("/models/") + "/models/".length));
+      const model = call.scope === null ? null : usableModel(call.scope, asked);
+      return model === null ? refuse("model_not_found", `There is no model ${JSON.stringify(asked)}.`) : json(item(model));
+    },
+  }),
+};
+
+function modelsOf(call: Call): UsableModel[] {
+  return call.scope === null ? [] : usableModels(call.scope);
+}
+
+function item(model: UsableModel) {
+  return {
+    id: model.name,
+    object: "model",
+    created: model.createdSeconds,
+    owned_by: model.provider.providerKey,
+    gw_model_id: model.id,
+    mode: model.modes[0] ?? null,
+    modes: model.modes,
+    context_window: model.contextWindow,
+    max_output_tokens: model.maxOutputTokens,
+  };
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+function json(value: unknown): WholeAnswer {
+  return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body: encoder.encode(JSON.stringify(value)), usage: null, failure: null };
+}

@@ -1,0 +1,16 @@
+import type { Refusal } from "../../kernel/errors.ts";
+import type { Surface } from "../../governance/surface.ts";
+
+const encoder = new TextEncoder();
+
+/** Runtime errors of the compatible surface: `{error: <message>, code}` with the HTTP status (interface 7). */
+export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
+  refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify({ error: messageOf(refusal), code: refusal.code, ...refusal.extra }) }),
+  // Inside a stream the official clients raise what stands under `error` as an object.
+  streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code } })}\n\n`),
+};
+
+function messageOf(refusal: Refusal): string {
+  if (refusal.fields === undefined || refusal.fields.length === 0) return refusal.message;
+  return `${refusal.message} ${refusal.fields.map(({ field, message }) => (field === "" ? `The body ${message}.` : `\`${field}\` ${message}.`)).join(" ")}`;
+}

@@ -1,0 +1,60 @@
+import { estimateTokens } from "../../../wire/usage.ts";
+import type { Provider } from "../provider.ts";
+
+/**
+ * Built in, so that the first governed call works with no account and no network: it answers with the caller's own last
+ * message and says on every answer that it is no language model. Deterministic but for the creation time.
+ */
+export function echoProvider(clock: { now(): number }): Provider {
+  return {
+    chatUrl: () => "echo:chat/completions",
+    async chat(target, request) {
+      const body = JSON.parse(request.body) as { messages: { role?: string; content?: unknown }[]; stream_options?: { include_usage?: boolean } };
+      const last = body.messages.findLast(({ role }) => role === "user") ?? body.messages.at(-1);
+      const text = textOf(last?.content);
+      const prompt = body.messages.reduce((sum, message) => sum + estimateTokens(textOf(message.content).length), 0);
+      const completion = estimateTokens(text.length);
+      const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+      const head = { id: `chatcmpl-echo-${digest(request.body)}`, created: Math.floor(clock.now() / 1000), model: target.modelName, system_fingerprint: "gatehouse-echo: repeats your last message, not a language model" };
+
+      if (!request.stream) {
+        const message = { role: "assistant", content: text, refusal: null };
+        const reply = { ...head, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }], usage };
+        return { status: 200, headers: new Headers({ "content-type": "application/json" }), body: new Response(JSON.stringify(reply)).body, requestId: head.id };
+      }
+      const frame = (delta: unknown, finish_reason: string | null) => ({ ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
+      const frames = [
+        frame({ role: "assistant", content: "" }, null),
+        ...(text.match(/\s*\S+\s*/g) ?? []).map((content) => frame({ content }, null)),
+        frame({}, "stop"),
+        ...(body.stream_options?.include_usage === true ? [{ ...head, object: "chat.completion.chunk", choices: [], usage }] : []),
+      ].map((value) => `data: ${JSON.stringify(value)}\n\n`);
+      return { status: 200, headers: new Headers({ "content-type": "text/event-stream" }), body: streamOf([...frames, "data: [DONE]\n\n"]), requestId: head.id };
+    },
+  };
+}
+
+function textOf(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return (content as { type?: string; text?: unknown }[]).map((part) => (typeof part?.text === "string" ? part.text : part?.type ? `[${part.type}]` : "")).join(" ");
+}
+
+function streamOf(frames: string[]): ReadableStream<Uint8Array> {
+  const encoder = new TextEncoder();
+  let next = 0;
+  return new ReadableStream<Uint8Array>({
+    pull(controller) {
+      const text = frames[next++];
+      if (text === undefined) controller.close();
+      else controller.enqueue(encoder.encode(text));
+    },
+  });
+}
+
+/** FNV-1a: an id that is the same for the same request, nothing more. */
+function digest(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return (hash >>> 0).toString(16).padStart(8, "0");
+}

@@ -1,0 +1,45 @@
+import type { Refusal } from "../../kernel/errors.ts";
+
+export const API_FORMATS = ["openai", "anthropic", "gemini", "azure_openai", "bedrock", "vertex", "echo"] as const;
+export type ApiFormat = (typeof API_FORMATS)[number];
+
+/** Where a model is served: what the snapshot knows of it, the credential opened. Lives in memory only. */
+export interface ProviderTarget {
+  readonly providerKey: string;
+  readonly apiFormat: ApiFormat;
+  readonly baseUrl: string;
+  readonly apiKey: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly region: string | null;
+  /** What the provider is sent as the model. */
+  readonly modelName: string;
+}
+
+export interface ProviderRequest {
+  /** Body in the provider's own format. */
+  readonly body: string;
+  readonly stream: boolean;
+  /** Ends the call: the caller is gone, or the gateway is. */
+  readonly signal: AbortSignal;
+  /** Longest silence: until the head, and between two pieces of a stream. */
+  readonly timeoutMs: number;
+}
+
+export interface ProviderReply {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: ReadableStream<Uint8Array> | null;
+  /** The provider's own id of the request. */
+  readonly requestId: string | null;
+}
+
+/** One vendor format's way out. Never throws for what the network or the vendor did. */
+export interface Provider {
+  /** Address a chat completion goes to, without credentials: the audit row's target_url. */
+  chatUrl(target: ProviderTarget): string;
+  chat(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;
+}
+
+export function isRefusal(value: ProviderReply | Refusal): value is Refusal {
+  return "code" in value;
+}

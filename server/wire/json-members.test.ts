@@ -1,0 +1,46 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { duplicateMember, editMembers, membersOf } from "./json-members.ts";
+
+const edit = (text: string, edits: Record<string, string | null>) => editMembers(text, membersOf(text), new Map(Object.entries(edits)));
+
+describe("editing a JSON object in place", () => {
+  test("leaves everything but the named member as it was written", () => {
+    const text = '{ "temperature" : 1.0e0,\n "model":"a",  "x":[1,{"model":"b"}] }\n';
+    expect(edit(text, { model: '"c"' })).toBe('{ "temperature" : 1.0e0,\n "model":"c",  "x":[1,{"model":"b"}] }\n');
+  });
+
+  test("takes members out wherever they stand", () => {
+    expect(edit('{"a":1,"b":2,"c":3}', { a: null })).toBe('{"b":2,"c":3}');
+    expect(edit('{"a":1,"b":2,"c":3}', { b: null })).toBe('{"a":1,"c":3}');
+    expect(edit('{"a":1,"b":2,"c":3}', { c: null })).toBe('{"a":1,"b":2}');
+    expect(edit('{"a":1}', { a: null })).toBe("{}");
+  });
+
+  test("adds what is not there", () => {
+    expect(edit("{}", { a: "1" })).toBe('{"a":1}');
+    expect(JSON.parse(edit('{"b":2}', { a: "1" }))).toEqual({ a: 1, b: 2 });
+    expect(edit('{"model_id":"x"}', { model_id: null, model: '"m"' })).toBe('{"model":"m"}');
+  });
+
+  test("sees a name through its escapes and finds it twice", () => {
+    expect(duplicateMember(membersOf('{"model":"a","\\u006dodel":"b"}'))).toBe("model");
+    expect(duplicateMember(membersOf('{"model":"a","x":{"model":"b"}}'))).toBeNull();
+  });
+
+  test("any object: unedited members keep their text, edited ones their new value", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), fc.jsonValue()), fc.nat(4), fc.string(), fc.option(fc.jsonValue()), (object, indent, name, value) => {
+        const text = JSON.stringify(object, null, indent);
+        const expected: Record<string, unknown> = JSON.parse(text);
+        if (value === null) delete expected[name];
+        else Object.defineProperty(expected, name, { value: JSON.parse(JSON.stringify(value)), enumerable: true, configurable: true, writable: true });
+        const members = membersOf(text);
+        expect(members.map((member) => member.name).sort()).toEqual(Object.keys(object).sort());
+        expect(JSON.parse(editMembers(text, members, new Map([[name, value === null ? null : JSON.stringify(value)]])))).toEqual(expected);
+        expect(editMembers(text, members, new Map())).toBe(text);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});

@@ -1,0 +1,127 @@
+/**
+ * Edits a JSON object's top level in its source text, so that what governance did not change leaves exactly as it came:
+ * spelling of numbers, order of members, white space and all.
+ */
+
+export interface Member {
+  readonly name: string;
+  /** Offset of the opening quote of the name. */
+  readonly start: number;
+  readonly valueStart: number;
+  /** Offset behind the value's last character. */
+  readonly valueEnd: number;
+}
+
+const QUOTE = 34;
+const COMMA = 44;
+const COLON = 58;
+const OPEN_BRACKET = 91;
+const BACKSLASH = 92;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+
+/** Offset behind the closing quote of the string that starts at `at`. */
+function afterString(text: string, at: number): number {
+  let end = at;
+  for (;;) {
+    end = text.indexOf('"', end + 1);
+    if (end < 0) throw new SyntaxError("unterminated string");
+    let slashes = end - 1;
+    while (text.charCodeAt(slashes) === BACKSLASH) slashes--;
+    if ((end - 1 - slashes) % 2 === 0) return end + 1;
+  }
+}
+
+function skipSpace(text: string, at: number): number {
+  let i = at;
+  for (; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c !== 32 && c !== 10 && c !== 13 && c !== 9) break;
+  }
+  return i;
+}
+
+function afterValue(text: string, at: number): number {
+  let depth = 0;
+  for (let i = at; i < text.length; ) {
+    const c = text.charCodeAt(i);
+    if (c === QUOTE) {
+      i = afterString(text, i);
+      if (depth === 0) return i;
+      continue;
+    }
+    if (c === OPEN_BRACE || c === OPEN_BRACKET) depth++;
+    else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) {
+      if (depth === 0) return i;
+      if (--depth === 0) return i + 1;
+    } else if (depth === 0 && (c === COMMA || c === 32 || c === 10 || c === 13 || c === 9)) return i;
+    i++;
+  }
+  return text.length;
+}
+
+/** The members of the object `text` holds, in order. `text` must already have parsed as a JSON object. */
+export function membersOf(text: string): Member[] {
+  const members: Member[] = [];
+  let i = skipSpace(text, 0) + 1;
+  for (;;) {
+    i = skipSpace(text, i);
+    if (text.charCodeAt(i) !== QUOTE) return members;
+    const start = i;
+    const nameEnd = afterString(text, i);
+    const raw = text.slice(start + 1, nameEnd - 1);
+    const name = raw.includes("\\") ? (JSON.parse(`"${raw}"`) as string) : raw;
+    i = skipSpace(text, nameEnd);
+    if (text.charCodeAt(i) !== COLON) throw new SyntaxError("not a JSON object");
+    const valueStart = skipSpace(text, i + 1);
+    const valueEnd = afterValue(text, valueStart);
+    members.push({ name, start, valueStart, valueEnd });
+    i = skipSpace(text, valueEnd);
+    if (text.charCodeAt(i) === COMMA) i++;
+  }
+}
+
+/** The first name that stands twice: parsers disagree which of the two counts, so governance must not guess. */
+export function duplicateMember(members: readonly Member[]): string | null {
+  const seen = new Set<string>();
+  for (const { name } of members) {
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return null;
+}
+
+/** JSON text to put in a member's place, or null to take the member out. A name that is not there is added in front. */
+export type Edits = ReadonlyMap<string, string | null>;
+
+export function editMembers(text: string, members: readonly Member[], edits: Edits): string {
+  const added: string[] = [];
+  const known = new Set(members.map((member) => member.name));
+  for (const [name, value] of edits) {
+    if (value !== null && !known.has(name)) added.push(`${JSON.stringify(name)}:${value}`);
+  }
+  const kept = members.filter((member) => edits.get(member.name) !== null);
+  const open = text.indexOf("{");
+  let out = text.slice(0, open + 1);
+  if (added.length > 0) out += added.join(",") + (kept.length > 0 ? "," : "");
+  let from = open + 1;
+  let first = true;
+  for (const member of members) {
+    const value = edits.get(member.name);
+    if (value === null) {
+      // The member goes with what separates it from its neighbour: the text before it when one is kept before, else after.
+      from = first ? afterSeparator(text, member.valueEnd) : member.valueEnd;
+      continue;
+    }
+    out += text.slice(from, member.valueStart) + (value ?? text.slice(member.valueStart, member.valueEnd));
+    from = member.valueEnd;
+    first = false;
+  }
+  return out + text.slice(from);
+}
+
+function afterSeparator(text: string, at: number): number {
+  const i = skipSpace(text, at);
+  return text.charCodeAt(i) === COMMA ? skipSpace(text, i + 1) : at;
+}

@@ -1,0 +1,65 @@
+import { describe, expect, test } from "bun:test";
+import { ChatStream } from "./chat-stream.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+const frame = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+const chunk = (delta: unknown, finish_reason: string | null = null) => ({ id: "c", object: "chat.completion.chunk", choices: [{ index: 0, delta, finish_reason }] });
+const USAGE = { id: "c", object: "chat.completion.chunk", choices: [], usage: { prompt_tokens: 9, completion_tokens: 2, total_tokens: 11, prompt_tokens_details: { cached_tokens: 4 } } };
+const FRAMES = [frame(chunk({ role: "assistant", content: "" })), ": a comment\n\n", frame(chunk({ content: "Grüße" })), frame(chunk({}, "stop")), frame(USAGE)];
+const DONE = "data: [DONE]\n\n";
+
+function run(stream: ChatStream, text: string, size: number) {
+  const bytes = encoder.encode(text);
+  let out = "";
+  const sent = new TextDecoder();
+  for (let at = 0; at < bytes.length; at += size) {
+    const piece = stream.push(bytes.subarray(at, at + size));
+    if (piece !== null) out += sent.decode(piece, { stream: true });
+  }
+  return { out, ...stream.end() };
+}
+
+describe("a chat stream on its way through", () => {
+  for (const size of [1, 3, 7, 64, 100_000]) {
+    test(`in pieces of ${size} bytes: every byte passes, the usage frame nobody asked for does not, the end is kept for last`, () => {
+      const stream = new ChatStream({ hideUsage: true });
+      const { out, complete, last } = run(stream, FRAMES.join("") + DONE, size);
+      expect(out).toBe(FRAMES.slice(0, 4).join(""));
+      expect(complete).toBe(true);
+      expect(decoder.decode(last ?? new Uint8Array())).toBe(DONE);
+      expect(stream.usage).toEqual({ inputUncached: 5, cacheRead: 4, cacheWrite: 0, output: 2, estimated: false });
+    });
+  }
+
+  test("a caller who asked for usage gets its frame", () => {
+    expect(run(new ChatStream({ hideUsage: false }), FRAMES.join("") + DONE, 11).out).toBe(FRAMES.join(""));
+  });
+
+  test("a stream that stops before its answer ends is torn", () => {
+    const stream = new ChatStream({ hideUsage: true });
+    expect(run(stream, FRAMES.slice(0, 3).join(""), 5).complete).toBe(false);
+    expect(stream.outputCharacters).toBe(5);
+    expect(stream.usage).toBeNull();
+  });
+
+  test("a provider that leaves out the closing frame has still ended its answer", () => {
+    expect(run(new ChatStream({ hideUsage: true }), FRAMES.join(""), 9).complete).toBe(true);
+  });
+
+  test("an empty-choices frame without usage is the provider's own and passes", () => {
+    const first = frame({ id: "", choices: [], prompt_filter_results: [] });
+    expect(run(new ChatStream({ hideUsage: true }), first + DONE, 50).out).toBe(first);
+  });
+
+  test("what is not JSON passes as it came", () => {
+    expect(run(new ChatStream({ hideUsage: true }), `data: {oops\n\n${DONE}`, 50).out).toBe("data: {oops\n\n");
+  });
+
+  test("an error inside the stream is passed on and known", () => {
+    const stream = new ChatStream({ hideUsage: true });
+    const text = frame({ error: { message: "overloaded", type: "server_error" } });
+    expect(run(stream, text, 50)).toMatchObject({ out: text, complete: false });
+    expect(stream.providerError).toBe("overloaded");
+  });
+});

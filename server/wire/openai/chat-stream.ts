@@ -1,0 +1,86 @@
+import { concat, FrameCutter, frameData } from "../sse-frames.ts";
+import type { StreamCodec, StreamPiece } from "../stream.ts";
+import type { Usage } from "../usage.ts";
+import { usageOf } from "./usage.ts";
+
+const DONE = "[DONE]";
+const decoder = new TextDecoder();
+
+/**
+ * A chat completion stream on its way from provider to caller, byte for byte. It reads what governance needs (usage,
+ * length, end) and takes out only what the gateway itself had asked the provider for: the usage frame of a caller who
+ * did not ask for one. The closing frame is handed over last, so that it can wait for the audit row.
+ */
+export class ChatStream implements StreamCodec {
+  private readonly cutter = new FrameCutter();
+  private readonly hideUsage: boolean;
+  private closing: Uint8Array | null = null;
+  private finished = false;
+  usage: Usage | null = null;
+  outputCharacters = 0;
+  /** The provider's own error frame, when it sent one. */
+  providerError: string | null = null;
+
+  constructor(options: { hideUsage: boolean }) {
+    this.hideUsage = options.hideUsage;
+  }
+
+  push(piece: Uint8Array): StreamPiece {
+    const frames = this.cutter.push(piece);
+    const kept: Uint8Array[] = [];
+    for (const frame of frames) if (this.keep(frame)) kept.push(frame);
+    return kept.length === 0 ? null : concat(kept);
+  }
+
+  /** Call once the provider has ended its stream. */
+  end(): { complete: boolean; last: StreamPiece } {
+    const rest = this.cutter.rest();
+    if (rest.byteLength > 0 && this.keep(rest)) this.closing = rest;
+    return { complete: this.closing !== null || this.finished, last: this.closing };
+  }
+
+  private keep(frame: Uint8Array): boolean {
+    const data = frameData(decoder.decode(frame));
+    if (data === null) return true;
+    if (data === DONE) {
+      this.closing = frame;
+      return false;
+    }
+    let chunk: unknown;
+    try {
+      chunk = JSON.parse(data);
+    } catch {
+      return true;
+    }
+    if (typeof chunk !== "object" || chunk === null) return true;
+    const { choices, usage, error } = chunk as { choices?: unknown; usage?: unknown; error?: unknown };
+    if (error !== undefined && error !== null) {
+      this.providerError = typeof error === "string" ? error : String((error as { message?: unknown }).message ?? "the provider reported an error");
+      return true;
+    }
+    if (usage !== undefined && usage !== null) this.usage = usageOf(usage) ?? this.usage;
+    if (!Array.isArray(choices)) return true;
+    for (const choice of choices as { delta?: Delta; finish_reason?: unknown }[]) {
+      if (choice.finish_reason !== null && choice.finish_reason !== undefined) this.finished = true;
+      this.outputCharacters += deltaLength(choice.delta);
+    }
+    // Azure and others open with an empty choices frame of their own, which carries no usage and is the caller's.
+    return !(this.hideUsage && choices.length === 0 && usage !== undefined && usage !== null);
+  }
+}
+
+interface Delta {
+  readonly content?: unknown;
+  readonly reasoning_content?: unknown;
+  readonly tool_calls?: readonly { function?: { arguments?: unknown } }[];
+}
+
+function deltaLength(delta: Delta | undefined): number {
+  if (delta === undefined || delta === null) return 0;
+  let length = typeof delta.content === "string" ? delta.content.length : 0;
+  if (typeof delta.reasoning_content === "string") length += delta.reasoning_content.length;
+  if (Array.isArray(delta.tool_calls)) {
+    for (const call of delta.tool_calls) if (typeof call.function?.arguments === "string") length += call.function.arguments.length;
+  }
+  return length;
+}

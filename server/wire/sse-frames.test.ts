@@ -1,0 +1,41 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { concat, FrameCutter, frameData, FrameTooLarge } from "./sse-frames.ts";
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+describe("cutting a stream into frames", () => {
+  test("a frame ends behind its blank line, however lines are ended and however the bytes arrive", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replace(/[\r\n]/g, "")), { minLength: 1 }), fc.constantFrom("\n", "\r\n", "\r"), fc.array(fc.nat(40)), (texts, eol, cuts) => {
+        const bytes = encoder.encode(texts.map((text) => `data: ${text}${eol}${eol}`).join(""));
+        const cutter = new FrameCutter();
+        const frames: Uint8Array[] = [];
+        let at = 0;
+        for (const cut of [...cuts, bytes.length]) {
+          frames.push(...cutter.push(bytes.subarray(at, Math.min(at + cut, bytes.length))).map((frame) => frame.slice()));
+          at = Math.min(at + cut, bytes.length);
+        }
+        const rest = cutter.rest();
+        expect(decoder.decode(concat([...frames, rest]))).toBe(decoder.decode(bytes));
+        const whole = rest.byteLength > 0 ? [...frames, rest] : frames;
+        expect(whole.map((frame) => frameData(decoder.decode(frame)))).toEqual(texts.map((text) => text.replace(/^ /, " ")));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test("joins the data lines of one event and ignores comments", () => {
+    expect(frameData(": hello\nevent: x\ndata: a\ndata:b\n\n")).toBe("a\nb");
+    expect(frameData(": keep-alive\n\n")).toBeNull();
+  });
+
+  test("refuses an event that would fill the memory", () => {
+    const cutter = new FrameCutter();
+    const piece = new Uint8Array(1024 * 1024).fill(65);
+    expect(() => {
+      for (let i = 0; i < 17; i++) cutter.push(piece);
+    }).toThrow(FrameTooLarge);
+  });
+});

@@ -1,0 +1,85 @@
+/**
+ * Cuts a server-sent event stream into whole frames without touching a byte: a frame ends behind its blank line, which
+ * may be written with LF, CRLF or CR.
+ */
+
+const LF = 10;
+const CR = 13;
+
+/** No vendor sends a larger one; without a bound an upstream could fill the memory. */
+const MAX_FRAME_BYTES = 16 * 1024 * 1024;
+
+export class FrameTooLarge extends Error {}
+
+export class FrameCutter {
+  private held: Uint8Array[] = [];
+  private heldBytes = 0;
+
+  /** Whole frames, each with its closing blank line; what is left over waits for the next piece. */
+  push(piece: Uint8Array): Uint8Array[] {
+    let bytes = piece;
+    if (this.heldBytes > 0) {
+      bytes = concat([...this.held, piece], this.heldBytes + piece.byteLength);
+      this.held = [];
+      this.heldBytes = 0;
+    }
+    const frames: Uint8Array[] = [];
+    let start = 0;
+    let i = 0;
+    while (i < bytes.length) {
+      const c = bytes[i] as number;
+      if (c !== LF && c !== CR) {
+        i++;
+        continue;
+      }
+      // A CR at the very end may be the first half of a CRLF still on its way.
+      if (c === CR && i + 1 === bytes.length) break;
+      const next = c === CR && bytes[i + 1] === LF ? i + 2 : i + 1;
+      if (next >= bytes.length) break;
+      const d = bytes[next] as number;
+      if (d === LF || d === CR) {
+        if (d === CR && next + 1 === bytes.length) break;
+        const end = d === CR && bytes[next + 1] === LF ? next + 2 : next + 1;
+        frames.push(bytes.subarray(start, end));
+        start = end;
+        i = end;
+      } else {
+        i = next;
+      }
+    }
+    if (start < bytes.length) {
+      const rest = bytes.subarray(start);
+      this.heldBytes = rest.byteLength;
+      if (this.heldBytes > MAX_FRAME_BYTES) throw new FrameTooLarge("an event of the stream is larger than 16 MiB");
+      this.held = [rest];
+    }
+    return frames;
+  }
+
+  /** What came behind the last blank line: a frame only if the sender left the blank line out. */
+  rest(): Uint8Array {
+    return concat(this.held, this.heldBytes);
+  }
+}
+
+/** The data of one frame, its lines joined as the format says; null for a comment or an event without data. */
+export function frameData(frame: string): string | null {
+  let data: string | null = null;
+  for (const line of frame.split(/\r\n|\n|\r/)) {
+    if (!line.startsWith("data:")) continue;
+    const value = line.charCodeAt(5) === 32 ? line.slice(6) : line.slice(5);
+    data = data === null ? value : `${data}\n${value}`;
+  }
+  return data;
+}
+
+export function concat(parts: readonly Uint8Array[], total = parts.reduce((sum, part) => sum + part.byteLength, 0)): Uint8Array {
+  if (parts.length === 1) return parts[0] as Uint8Array;
+  const bytes = new Uint8Array(total);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.byteLength;
+  }
+  return bytes;
+}

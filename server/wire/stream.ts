@@ -1,0 +1,17 @@
+import type { Usage } from "./usage.ts";
+
+/** Bytes to hand on now; null when there are none. */
+export type StreamPiece = Uint8Array | null;
+
+/** One answer's way from the provider's frames to the caller's. Stateful, one for each call, no I/O. */
+export interface StreamCodec {
+  push(piece: Uint8Array): StreamPiece;
+  /** Call once the provider ended its stream. `last` must wait for the audit row; `complete` is false for a torn answer. */
+  end(): { complete: boolean; last: StreamPiece };
+  /** As the provider told it; null when it never did. */
+  readonly usage: Usage | null;
+  /** Characters of output seen, for an estimate when the stream ends before its usage. */
+  readonly outputCharacters: number;
+  /** What the provider itself reported as an error inside the stream. */
+  readonly providerError: string | null;
+}
