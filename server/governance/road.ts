@@ -1,11 +1,12 @@
 import type { Clock } from "../kernel/clock.ts";
 import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
+import { sha256Hex } from "../kernel/secrets.ts";
 import { admit, type AdmissionParts } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import { REQUEST_CONTROLS } from "./controls.ts";
 import { settle } from "./metering/settle.ts";
-import { contentHash, previewOf, SentContent } from "./record/content.ts";
+import { previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { openCall } from "./record/open.ts";
 import { dispatch, type DispatchParts, estimated } from "./routing/dispatch.ts";
@@ -135,7 +136,7 @@ export class Road {
 
   private async sendWhole(call: Call, route: GovernedRoute, status: number, ownHeaders: Record<string, string>, body: Uint8Array, outcome: Outcome): Promise<Response> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: contentHash(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers });
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers });
     const sealed = await this.seal(call);
     if (!sealed) return this.unrecorded(route, refuse("audit_unavailable"));
     return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
@@ -185,5 +186,5 @@ function noteView(row: AuditRow, view: RequestView): void {
   row.llm_temperature = view.temperature;
   row.llm_max_tokens = view.maxTokens;
   row.llm_function_calling = view.offersTools;
-  row.prompt_fingerprint = view.instructions === null ? null : contentHash(view.instructions);
+  row.prompt_fingerprint = view.instructions === null ? null : sha256Hex(view.instructions);
 }

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv, createHash, createHmac, hkdfSync, randomBytes } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac, hash, hkdfSync, randomBytes } from "node:crypto";
 
 /** Wraps what must be read back (upstream keys) and derives the keys of what must not (HMACs). One per process. */
 export interface SecretBox {
@@ -15,6 +15,7 @@ export function secretBox(master: Uint8Array): SecretBox {
   if (master.byteLength !== 32) throw new Error("GW_SECRET_KEY must be 32 bytes, base64");
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", master, new Uint8Array(0), `gatehouse/${purpose}`, 32));
   const wrapping = derive("wrap");
+  const hmacKeys = new Map<string, Buffer>();
   return {
     seal(plaintext, context) {
       const nonce = randomBytes(12);
@@ -32,12 +33,19 @@ export function secretBox(master: Uint8Array): SecretBox {
       decipher.setAuthTag(bytes.subarray(-16));
       return decipher.update(bytes.subarray(0, -16), undefined, "utf8") + decipher.final("utf8");
     },
-    hmac: (purpose, data) => createHmac("sha256", derive(`hmac/${purpose}`)).update(data).digest("hex"),
+    hmac(purpose, data) {
+      let key = hmacKeys.get(purpose);
+      if (key === undefined) {
+        key = derive(`hmac/${purpose}`);
+        hmacKeys.set(purpose, key);
+      }
+      return createHmac("sha256", key).update(data).digest("hex");
+    },
   };
 }
 
 export function sha256Hex(data: string | Uint8Array): string {
-  return createHash("sha256").update(data).digest("hex");
+  return hash("sha256", data, "hex");
 }
 
 const API_KEY_PREFIX = "sk_gw_api_";

@@ -88,3 +88,9 @@ export async function writeLastUsed(db: Database, uses: ReadonlyMap<string, Date
               FROM unnest(${ids}::uuid[], ${times}::timestamptz[]) AS u(id, at)
              WHERE k.id = u.id AND (k.last_used_at IS NULL OR k.last_used_at < u.at)`.execute(db);
 }
+
+/** The oldest enabled chat model, for the example a start prints; null when there is none. */
+export async function readAnyModelName(db: Database): Promise<string | null> {
+  const row = await db.selectFrom("models").select("name").where("enabled", "=", true).where("modes", "@>", sql<string[]>`ARRAY['chat']`).orderBy("created_at").orderBy("name").limit(1).executeTakeFirst();
+  return row?.name ?? null;
+}

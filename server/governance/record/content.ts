@@ -22,10 +22,6 @@ function capBytes(text: string): string {
   return bytes.byteLength <= PREVIEW_BYTES ? text : decoder.decode(bytes.subarray(0, PREVIEW_BYTES)).replace(/\uFFFD+$/, "");
 }
 
-export function contentHash(content: string | Uint8Array): string {
-  return createHash("sha256").update(content).digest("hex");
-}
-
 /** The content of an answer sent in pieces: its size, its hash and its beginning, without keeping the rest. */
 export class SentContent {
   private readonly hash: Hash = createHash("sha256");

@@ -1,6 +1,7 @@
 import { ERRORS, type Refusal } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
-import { contentHash, previewOf } from "./content.ts";
+import { previewOf } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
 
 /** What a call came to, as its row tells it. */
@@ -41,7 +42,7 @@ export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
   row.response_body_preview = sent.preview;
   row.response_headers = sanitisedHeaders(Object.entries(sent.headers));
   if (call.requestContent !== null) {
-    row.request_content_hash ??= contentHash(call.requestContent);
+    row.request_content_hash ??= sha256Hex(call.requestContent);
     row.request_body_preview = previewOf(call.requestContent, mode);
   }
 }

@@ -1,12 +1,12 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
 import { isRefusal, type Provider, type ProviderReply, type ProviderTarget, type ApiFormat } from "../../upstreams/providers/provider.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { type ChatRequest, outboundText } from "../../wire/openai/chat-request.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import { estimateTokens, type Usage } from "../../wire/usage.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
-import { contentHash } from "../record/content.ts";
 import type { Answer } from "../surface.ts";
 import { readBounded } from "./read-bounded.ts";
 
@@ -17,7 +17,7 @@ export interface Dispatch {
 
 export interface DispatchParts {
   readonly providers: Readonly<Partial<Record<ApiFormat, Provider>>>;
-  /** The begin marker: on disk before the call leaves. Throws when calls can no longer be recorded. */
+  /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded: then it does not leave. */
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
 }
@@ -36,7 +36,11 @@ export function dispatch(parts: DispatchParts): Dispatch {
       const body = outboundText(request, { model: model.modelName, defaultTemperature: model.defaultTemperature, defaultMaxTokens: model.defaultMaxTokens, systemPrompt: model.systemPrompt });
 
       recordDeparture(call, model, provider.chatUrl(target), body);
-      parts.begin(call);
+      try {
+        parts.begin(call);
+      } catch (error) {
+        return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+      }
       const reply = await provider.chat(target, { body, stream: request.stream, signal: call.abort.signal, timeoutMs: parts.timeoutMs });
       if (isRefusal(reply)) return reply;
       call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
@@ -52,7 +56,7 @@ function recordDeparture(call: Call, model: ModelEntry, url: string, body: strin
   row.target_url = url;
   row.region_routed_to = model.provider.region;
   row.residency_class = "not_evaluated";
-  row.request_content_hash = contentHash(body);
+  row.request_content_hash = sha256Hex(body);
   call.requestContent = body;
 }
 

@@ -129,7 +129,7 @@ CREATE TABLE audit_rows (
   custom_metadata jsonb,
   tags jsonb
 );
-CREATE INDEX audit_rows_chain ON audit_rows (chain_id, chain_seq);
+CREATE INDEX audit_rows_chain ON audit_rows (chain_id, chain_seq, id);
 CREATE INDEX audit_rows_tenant ON audit_rows (tenant_id, id);
 
 -- shipped_segment and shipped_offset say how far into the writer's journal the table has come: the shipper moves them

@@ -1,0 +1,50 @@
+import { parseArgs } from "node:util";
+import { TARGETS, type TargetName } from "./targets/target.ts";
+
+export const USAGE = `Usage: npm run bench -- [case ...] [options]
+
+  case ...         cases to run; without, every comparison (the memory case runs by name only)
+  --quick          fewer and shorter rounds: a look, no figure to quote
+  --targets LIST   comma list of ${TARGETS.join(", ")}
+  --rounds N       rounds of each comparison
+  --pin            give the target the last processor for itself, client and upstream the others
+  --json FILE      write all results
+  --record         write the figures into bench/baseline.json; its bounds stay
+  --help           print this text
+`;
+
+export interface Arguments {
+  readonly cases: readonly string[];
+  readonly targets: readonly TargetName[];
+  readonly quick: boolean;
+  readonly rounds: number | undefined;
+  readonly pin: boolean;
+  readonly json: string | undefined;
+  readonly record: boolean;
+  readonly help: boolean;
+}
+
+/** Throws with one line that says what is wrong. */
+export function readArguments(argv: readonly string[]): Arguments {
+  const { values, positionals } = parseArgs({
+    args: [...argv],
+    allowPositionals: true,
+    options: {
+      quick: { type: "boolean", default: false },
+      targets: { type: "string", default: TARGETS.join(",") },
+      rounds: { type: "string" },
+      pin: { type: "boolean", default: false },
+      json: { type: "string" },
+      record: { type: "boolean", default: false },
+      help: { type: "boolean", default: false },
+    },
+  });
+  const targets = values.targets.split(",").map((name) => {
+    const target = TARGETS.find((known) => known === name.trim());
+    if (target === undefined) throw new Error(`--targets: ${JSON.stringify(name)} is none of ${TARGETS.join(", ")}`);
+    return target;
+  });
+  const rounds = values.rounds === undefined ? undefined : Number(values.rounds);
+  if (rounds !== undefined && !(Number.isInteger(rounds) && rounds >= 1 && rounds <= 50)) throw new Error("--rounds must be a whole number from 1 to 50");
+  return { cases: positionals, targets, quick: values.quick, rounds, pin: values.pin, json: values.json, record: values.record, help: values.help };
+}

@@ -1,0 +1,86 @@
+import type { Arguments } from "./arguments.ts";
+import type { Case } from "./cases/case.ts";
+import { LoadClient } from "./load/load-client.ts";
+import { compare, type Pace } from "./measure/comparison.ts";
+import { soak } from "./measure/soak.ts";
+import type { Results } from "./report/baseline.ts";
+import { summarise } from "./report/summary.ts";
+import { showCase } from "./report/table.ts";
+import { startBare } from "./targets/bare.ts";
+import { startDirect } from "./targets/direct.ts";
+import { startGatehouse } from "./targets/gatehouse.ts";
+import { startPeer } from "./targets/peer.ts";
+import type { Entrance, StartTarget, Target, TargetName } from "./targets/target.ts";
+import { Upstream } from "./upstream/upstream.ts";
+
+const STARTS: Readonly<Record<TargetName, StartTarget>> = { direct: startDirect, bare: startBare, gatehouse: startGatehouse, peer: startPeer };
+
+const FULL: Pace = { rounds: 5, warmUpMs: 400, measureMs: 2_000, firstWarmUpMs: 1_500 };
+const QUICK: Pace = { rounds: 2, warmUpMs: 200, measureMs: 700, firstWarmUpMs: 700 };
+const QUICK_SOAK_CALLS = 40_000;
+
+export interface Outcome {
+  readonly results: Results;
+  /** What went wrong, a line each; a missing peer is no failure. */
+  readonly failures: readonly string[];
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function startTargets(names: readonly TargetName[], upstream: Upstream, failures: string[]): Promise<Target[]> {
+  const targets: Target[] = [];
+  for (const name of names) {
+    try {
+      targets.push(await STARTS[name](upstream));
+    } catch (error) {
+      const line = `${name} did not start: ${messageOf(error)}`;
+      console.log(name === "peer" ? `${line} (going on without it)` : line);
+      if (name !== "peer") failures.push(line);
+    }
+  }
+  return targets;
+}
+
+/** Runs the cases one after the other until `deadline` (ms since the epoch). */
+export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Arguments, deadline: number): Promise<Outcome> {
+  const failures: string[] = [];
+  const results: Record<string, Results[string]> = {};
+  const needed = options.targets.filter((name) => [...cases.values()].some((it) => (it.kind === "soak" ? it.target === name : (it.targets ?? [name]).includes(name))));
+  const pace = { ...(options.quick ? QUICK : FULL), ...(options.rounds !== undefined && { rounds: options.rounds }) };
+
+  const upstream = await Upstream.start();
+  const client = new LoadClient();
+  const targets = await startTargets(needed, upstream, failures);
+
+  let left = cases.size;
+  for (const [name, it] of cases) {
+    // A case that has to stop early leaves the later ones their share of the time.
+    const caseDeadline = Date.now() + (deadline - Date.now()) / left--;
+    const wanted = targets.filter((target) => (it.kind === "soak" ? it.target === target.name : (it.targets ?? [target.name]).includes(target.name)));
+    try {
+      const entrances = new Map<Target, Entrance>();
+      for (const target of wanted) entrances.set(target, await target.prepare({ name, call: it.call, ...(it.configure && { configure: it.configure }) }));
+      if (it.kind === "soak") {
+        const [entry] = entrances;
+        if (!entry) continue;
+        const calls = options.quick ? Math.min(it.calls, QUICK_SOAK_CALLS) : it.calls;
+        console.log(`\n${name}: ${calls} calls, ${it.connections} connections`);
+        const result = await soak(it, ...entry, client, upstream, calls, caseDeadline);
+        console.log(`  slope per ${it.sampleEvery} calls: first quarter ${result.firstQuarterSlope.toFixed(2)} MB, last quarter ${result.lastQuarterSlope.toFixed(2)} MB; ${result.requestsPerSecond.toFixed(0)} requests/s`);
+        results[name] = result;
+      } else if (entrances.size > 0) {
+        const { rounds, failed } = await compare(it, entrances, client, upstream, pace, caseDeadline);
+        results[name] = summarise(rounds, it);
+        console.log(showCase(name, results[name]));
+        for (const [target, reason] of failed) {
+          console.log(`  ${target} left out, ${reason}`);
+          if (target !== "peer") failures.push(`${name}: ${target}, ${reason}`);
+        }
+      }
+    } catch (error) {
+      failures.push(`${name}: ${messageOf(error)}`);
+      console.log(`\n${name}: ${messageOf(error)}`);
+    }
+  }
+  return { results, failures };
+}

@@ -1,0 +1,21 @@
+import { existsSync, readdirSync } from "node:fs";
+import type { Case } from "./case.ts";
+
+const folder = new URL("./", import.meta.url);
+
+/** Every folder here with a case.ts is a case. */
+async function allCases(): Promise<Map<string, Case>> {
+  const names = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(new URL(`${entry.name}/case.ts`, folder)))
+    .map((entry) => entry.name)
+    .sort(new Intl.Collator("en", { numeric: true }).compare);
+  return new Map(await Promise.all(names.map(async (name) => [name, ((await import(new URL(`${name}/case.ts`, folder).href)) as { default: Case }).default] as const)));
+}
+
+/** The named ones, or all comparisons. Throws on a name that is none. */
+export async function selectCases(names: readonly string[]): Promise<Map<string, Case>> {
+  const all = await allCases();
+  const unknown = names.filter((name) => !all.has(name));
+  if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: no such case; there are ${[...all.keys()].join(", ")}`);
+  return new Map([...all].filter(([name, { kind }]) => (names.length === 0 ? kind === "comparison" : names.includes(name))));
+}

@@ -1,0 +1,77 @@
+import type { ComparisonCase } from "../cases/case.ts";
+import type { LoadClient } from "../load/load-client.ts";
+import type { Entrance, Target, TargetName } from "../targets/target.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { diskSyncP50Ms } from "./disk-sync.ts";
+import { CallsFailed, mustBeClean } from "./calls-failed.ts";
+import { measureSlice, type Slice } from "./slice.ts";
+
+export interface Pace {
+  readonly rounds: number;
+  readonly warmUpMs: number;
+  readonly measureMs: number;
+  /** Once per target and case, before the first round: compilers and caches. */
+  readonly firstWarmUpMs: number;
+}
+
+export interface Round {
+  readonly slices: Map<TargetName, Slice>;
+  /** Median of one append and sync. */
+  readonly diskSyncMs: number;
+}
+
+export interface Comparison {
+  readonly rounds: readonly Round[];
+  /** Targets that answered wrongly, and how: they have no figures, because a benchmark of errors measures nothing. */
+  readonly failed: ReadonlyMap<TargetName, string>;
+}
+
+/**
+ * Runs the targets in turns, round after round, each alone while it is measured. A noisy neighbour then disturbs all of
+ * them alike, and medians over the rounds drop what it hit once. Ends early, with at least one round, at `deadline`.
+ */
+export async function compare(
+  { call, connections }: ComparisonCase,
+  entrances: ReadonlyMap<Target, Entrance>,
+  client: LoadClient,
+  upstream: Upstream,
+  pace: Pace,
+  deadline: number,
+): Promise<Comparison> {
+  await upstream.answerWith(call.upstream);
+  const running = new Map(entrances);
+  const failed = new Map<TargetName, string>();
+  const rounds: Round[] = [];
+
+  const eachTarget = async (stage: string, steps: readonly number[], keep?: Round["slices"]) => {
+    for (const [target, entrance] of running) {
+      try {
+        for (const durationMs of steps) {
+          const slice = mustBeClean(stage, await measureSlice(client, upstream, target, entrance, { connections, durationMs }));
+          keep?.set(target.name, slice);
+        }
+      } catch (error) {
+        if (!(error instanceof CallsFailed)) throw error;
+        failed.set(target.name, error.message);
+        running.delete(target);
+        keep?.delete(target.name);
+      }
+    }
+  };
+
+  await eachTarget("first warm-up", [pace.firstWarmUpMs]);
+  let longestMs = 0;
+  for (let index = 1; index <= pace.rounds; index++) {
+    const start = Date.now();
+    if (rounds.length > 0 && start + longestMs > deadline) break;
+    const slices: Round["slices"] = new Map();
+    const syncBefore = diskSyncP50Ms();
+    // The warm-up's figures are overwritten by those of the stretch that counts.
+    await eachTarget(`round ${index}`, [pace.warmUpMs, pace.measureMs], slices);
+    // The smaller of two: what a disk was slow for a moment must not be taken off a target's latency.
+    rounds.push({ slices, diskSyncMs: Math.min(syncBefore, diskSyncP50Ms()) });
+    longestMs = Math.max(longestMs, Date.now() - start);
+  }
+  for (const { slices } of rounds) for (const name of failed.keys()) slices.delete(name);
+  return { rounds, failed };
+}

@@ -1,0 +1,71 @@
+import { fileURLToPath } from "node:url";
+import { plainEnvironment } from "../processes/environment.ts";
+import { placed } from "../processes/placement.ts";
+import { register } from "../processes/registry.ts";
+import { scratchDirectory } from "../processes/scratch.ts";
+import { Admin } from "./admin.ts";
+import { announcedAddresses } from "./announced-addresses.ts";
+import { respondsAt } from "./readiness.ts";
+import { type Entrance, type Preparation, type StartTarget, UPSTREAM_MODEL } from "./target.ts";
+
+const launcher = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
+const PASSWORD = "bench-admin-password";
+
+/** Strict durability and every default: nothing is switched off for the benchmark. */
+export const startGatehouse: StartTarget = async (upstream) => {
+  const scratch = scratchDirectory();
+  const child = Bun.spawn(placed("target", ["node", launcher, "start"]), {
+    cwd: scratch,
+    env: plainEnvironment({
+      GW_DATA_DIR: `${scratch}/data`,
+      GW_RUNTIME_PORT: "0",
+      GW_ADMIN_PORT: "0",
+      GW_AUDIT_DURABILITY: "strict",
+      GW_BOOTSTRAP_ADMIN_PASSWORD: PASSWORD,
+      GW_DRAIN_SECONDS: "5",
+    }),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  register({ name: "gatehouse", pid: child.pid, exited: child.exited });
+  const { runtime, control } = await announcedAddresses(child.stdout, child.stderr, 60_000);
+  await respondsAt(`${runtime}/readyz`, child.exited, 30_000);
+
+  const admin = new Admin(control);
+  await admin.login("admin", PASSWORD);
+  const providers = new Set<string>();
+
+  async function makeProvider(format: Preparation["call"]["upstreamFormat"]): Promise<void> {
+    const base = `http://127.0.0.1:${upstream.port}`;
+    await admin.post("/v1/admin/providers", {
+      provider_key: `bench-${format}`,
+      name: `Benchmark ${format}`,
+      api_format: format,
+      base_url: format === "openai" ? `${base}/v1` : base,
+      api_key: "sk-bench-upstream",
+      tenant_id: "default",
+    });
+  }
+
+  /** A group, a key and a model of the case's own, so that what one case configures touches no other. */
+  async function prepare({ name, call, configure }: Preparation): Promise<Entrance> {
+    const format = call.upstreamFormat;
+    if (!providers.has(format)) await makeProvider(format);
+    providers.add(format);
+    const group = await admin.post("/v1/admin/resource-groups", { name: `bench-${name}`, display_name: `Benchmark ${name}`, group_type: "team" });
+    const groupId = String(group["id"]);
+    const model = `bench-${name}`;
+    await admin.post("/v1/admin/llms", { name: model, model_name: UPSTREAM_MODEL, mode: "chat", provider: `bench-${format}`, enabled: true, group_ids: [groupId] });
+    const key = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: `bench-${name}`, access_mode: "shared" });
+    await configure?.(admin, groupId);
+    const { path, body = call.body, check = call.check } = call.atGatehouse;
+    return {
+      port: Number(new URL(runtime).port),
+      path,
+      headers: { ...call.headers, authorization: `Bearer ${String(key["key_value"])}` },
+      body: JSON.stringify(body(model)),
+      check,
+    };
+  }
+
+  return { name: "gatehouse", pid: child.pid, prepare };
+};

@@ -1,0 +1,57 @@
+import { existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+import { plainEnvironment } from "../processes/environment.ts";
+import { placed } from "../processes/placement.ts";
+import { register } from "../processes/registry.ts";
+import { respondsAt } from "./readiness.ts";
+import { plainEntrance, type StartTarget } from "./target.ts";
+
+const folder = fileURLToPath(new URL("../peer/", import.meta.url));
+const entry = `${folder}node_modules/@portkey-ai/gateway/build/start-server.js`;
+
+/** It takes a port but cannot tell which one it was given, so a free one is looked for beforehand. */
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address ? address.port : 0));
+    });
+  });
+}
+
+async function install(): Promise<void> {
+  if (existsSync(entry)) return;
+  console.log("Installing the peer into bench/peer …");
+  // Its install scripts build nothing that it needs to run.
+  const npm = Bun.spawn(["npm", "ci", "--ignore-scripts", "--prefix", folder], { cwd: folder, stdio: ["ignore", "ignore", "pipe"] });
+  register({ name: "npm", pid: npm.pid, exited: npm.exited });
+  const timer = setTimeout(() => npm.kill(), 90_000);
+  const said = await new Response(npm.stderr).text();
+  clearTimeout(timer);
+  if ((await npm.exited) !== 0) throw new Error(`the peer cannot be installed: ${said.trim().split("\n").slice(-3).join(" ")}`);
+}
+
+export const startPeer: StartTarget = async (upstream) => {
+  await install();
+  const port = await freePort();
+  const child = Bun.spawn(placed("target", ["node", "--import", `${folder}loopback.mjs`, entry, `--port=${port}`, "--headless"]), {
+    cwd: folder,
+    env: plainEnvironment({ NODE_ENV: "production" }),
+    stdio: ["ignore", "ignore", "ignore"],
+  });
+  register({ name: "peer", pid: child.pid, exited: child.exited });
+  await respondsAt(`http://127.0.0.1:${port}/`, child.exited, 20_000);
+  return {
+    name: "peer",
+    pid: child.pid,
+    prepare: async ({ call }) =>
+      plainEntrance(port, call, {
+        authorization: "Bearer sk-bench-upstream",
+        "x-portkey-provider": call.upstreamFormat,
+        "x-portkey-custom-host": `http://127.0.0.1:${upstream.port}/v1`,
+      }),
+  };
+};

@@ -1,0 +1,46 @@
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+/** Bun names 64-bit ARM as its target triple does. */
+const ARCHITECTURES = { x64: "x64", arm64: "aarch64" };
+
+function usesMusl() {
+  return process.platform === "linux" && process.report.getReport().header.glibcVersionRuntime === undefined;
+}
+
+/** Wherever npm put it: hoisted to the root, or under the workspace or package that asked for it. */
+function installed(packageName) {
+  const from = [import.meta.url, new URL("../server/package.json", import.meta.url)];
+  const folders = from.flatMap((url) => createRequire(url).resolve.paths(packageName) ?? []);
+  for (const folder of folders) {
+    for (const path of [join(folder, packageName, "bin", "bun"), join(folder, "bun", "node_modules", packageName, "bin", "bun")]) {
+      if (existsSync(path)) return path;
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The path of the Bun binary in its platform package. The package `bun` itself is not used: its own command is a
+ * placeholder until an install script has run, and installs without scripts must work.
+ */
+export function findBun() {
+  const arch = ARCHITECTURES[process.arch];
+  const here = `${process.platform}-${process.arch}`;
+  if (arch === undefined || !["linux", "darwin"].includes(process.platform)) {
+    throw new Error(`Gatehouse does not run on ${here}: it needs Linux or macOS on x64 or arm64.`);
+  }
+  const name = `@oven/bun-${process.platform}-${arch}${usesMusl() ? "-musl" : ""}`;
+  const path = installed(name);
+  if (path === undefined) throw new Error(`Bun for ${here} is not installed (package ${name}): run npm ci, without --omit=optional, on this machine.`);
+  return path;
+}
+
+/** What every Bun process of ours is started with: no setting may come from a stray file in the working directory. */
+export const BUN_FLAGS = ["--no-install", "--no-env-file", "--config=/dev/null"];
+
+export function bunEnvironment(env = process.env) {
+  // Bun reads this before any of our code runs; its own default would cap calls in flight at 256.
+  return { ...env, BUN_CONFIG_MAX_HTTP_REQUESTS: "65336" };
+}

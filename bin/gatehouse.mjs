@@ -1,0 +1,90 @@
+#!/usr/bin/env node
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { constants } from "node:os";
+import { fileURLToPath } from "node:url";
+import { BUN_FLAGS, bunEnvironment, findBun } from "./bun.mjs";
+import { restartOnChange } from "./development.mjs";
+
+const HELP = `Usage: gatehouse [command]
+
+  start        run the gateway (the default); settings are environment variables, see docs/reference/configuration.md
+  dev          run the gateway and restart it when its source changes
+  audit ...    verify the ledger, see gatehouse audit --help
+  run FILE     run a TypeScript file of this project
+  --version    print the version
+  --help       print this text
+`;
+
+const MAIN = fileURLToPath(new URL("../server/main.ts", import.meta.url));
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+/** Starts Bun on our own streams. Ends with this process: see server/runtime/parent.ts. */
+function startBun(args, env = {}) {
+  return spawn(findBun(), [...BUN_FLAGS, ...args], {
+    stdio: "inherit",
+    env: { ...bunEnvironment(), ...env, GATEHOUSE_LAUNCHER_PID: String(process.pid) },
+  });
+}
+
+function forwardSignals(currentChild) {
+  for (const signal of SIGNALS) {
+    process.on(signal, () => {
+      // A terminal sends Ctrl-C to the whole foreground group: the child has it already, and twice would mean "hurry".
+      if (signal === "SIGINT" && process.stdin.isTTY) return;
+      currentChild()?.kill(signal);
+    });
+  }
+}
+
+function endLike(code, signal) {
+  if (signal === null) process.exit(code);
+  for (const name of SIGNALS) process.removeAllListeners(name);
+  process.kill(process.pid, signal);
+  // Reached only when the signal is one that does not end this process.
+  setTimeout(() => process.exit(128 + constants.signals[signal]), 100);
+}
+
+function runToEnd(args) {
+  const child = startBun(args);
+  forwardSignals(() => child);
+  child.on("error", fail);
+  child.on("exit", endLike);
+}
+
+function fail(error) {
+  process.stderr.write(`gatehouse: ${error.message}\n`);
+  process.exit(1);
+}
+
+function main([command = "start", ...rest]) {
+  switch (command) {
+    case "start":
+    case "audit":
+      return runToEnd([MAIN, command, ...rest]);
+    case "run":
+      if (rest.length === 0) throw new Error("run needs a file");
+      return runToEnd(rest);
+    case "dev":
+      return restartOnChange({
+        start: () => startBun([MAIN, "start", ...rest], { GW_DRAIN_SECONDS: process.env.GW_DRAIN_SECONDS ?? "1" }),
+        forwardSignals,
+        end: endLike,
+      });
+    case "--version":
+    case "-v":
+      return process.stdout.write(`${JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version}\n`);
+    case "--help":
+    case "-h":
+    case "help":
+      return process.stdout.write(HELP);
+    default:
+      throw new Error(`there is no command ${JSON.stringify(command)} (see gatehouse --help)`);
+  }
+}
+
+try {
+  main(process.argv.slice(2));
+} catch (error) {
+  fail(error);
+}

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { displayName, pageQuery, recordId, search, timestamp } from "./conventions.ts";
+import { anyRole } from "./roles.ts";
+import { tenantSlug } from "./tenants.ts";
+
+export const username = z.string().regex(/^[\p{L}\p{N}._@+-]{1,100}$/u, "must be 1 to 100 letters, digits and . _ @ + -");
+export const newPasswordText = z.string().min(8, "must be at least 8 characters").max(200);
+const email = z.email().max(320).nullable();
+
+export const adminUserCreate = z
+  .strictObject({
+    username,
+    password: newPasswordText,
+    email: email.optional(),
+    display_name: displayName.optional(),
+    role: anyRole.optional().describe("left out: owner when a system admin creates a tenant's admin, viewer when a tenant admin does"),
+    is_active: z.boolean().optional(),
+  })
+  .meta({ id: "AdminUserCreate" });
+
+export const adminUserUpdate = z
+  .strictObject({
+    email: email.optional(),
+    display_name: displayName.optional(),
+    role: anyRole.optional(),
+    is_active: z.boolean().optional().describe("false ends the user's tokens"),
+    password: newPasswordText.optional().describe("ends the user's tokens; one's own is changed with change-password"),
+  })
+  .meta({ id: "AdminUserUpdate" });
+
+export const adminUser = z
+  .strictObject({
+    id: recordId,
+    tenant_id: tenantSlug.nullable().describe("null: a system admin"),
+    username: z.string(),
+    email: z.string().nullable(),
+    display_name: z.string().nullable(),
+    role: anyRole,
+    is_active: z.boolean(),
+    last_login: timestamp.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "AdminUser" });
+
+export const adminUserQuery = z.strictObject({
+  ...pageQuery.shape,
+  search,
+  role: anyRole.optional(),
+  active_only: z.enum(["true", "false"]).optional(),
+});
+
+export type AdminUser = z.output<typeof adminUser>;
+export type AdminUserCreate = z.output<typeof adminUserCreate>;
+export type AdminUserUpdate = z.output<typeof adminUserUpdate>;
+export type AdminUserQuery = z.output<typeof adminUserQuery>;

@@ -1,0 +1,63 @@
+import { z } from "zod";
+
+/** What every admin resource shares: names, lists and errors. Bodies and queries are closed: an unknown field is refused. */
+
+export const recordName = z.string().trim().min(1).max(200);
+export const displayName = z.string().trim().max(200).nullable();
+export const description = z.string().max(4000).nullable();
+export const timestamp = z.iso.datetime({ offset: true }).describe("ISO 8601, UTC in answers");
+export const recordId = z.uuid();
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .max(2000)
+  .refine((text) => plainAddress(text), "must carry no user, password, query or fragment");
+
+function plainAddress(text: string): boolean {
+  try {
+    const url = new URL(text);
+    return url.username === "" && url.password === "" && url.search === "" && url.hash === "";
+  } catch {
+    return false;
+  }
+}
+
+const MAX_PAGE = 200;
+
+/** Both conventions: `page` and `page_size`, or `limit` and `offset`; without any, the first 50. */
+export const pageQuery = z.strictObject({
+  page: z.coerce.number().int().min(1).max(1_000_000).optional().describe("page, from 1"),
+  page_size: z.coerce.number().int().min(1).max(MAX_PAGE).optional().describe("items on a page, at most 200; 50 when left out"),
+  limit: z.coerce.number().int().min(1).max(MAX_PAGE).optional().describe("instead of page_size: how many items, at most 200"),
+  offset: z.coerce.number().int().min(0).max(100_000_000).optional().describe("instead of page: how many items to skip"),
+});
+
+export type PageQuery = z.output<typeof pageQuery>;
+
+export const search = z.string().max(200).optional().describe("part of a name, in any case");
+
+/** A list under the plural name of its resource. */
+export function listOf<T extends z.ZodType>(key: string, item: T) {
+  return z.object({
+    [key]: z.array(item),
+    total: z.number().int().describe("items there are over all pages"),
+    page: z.number().int(),
+    page_size: z.number().int(),
+  });
+}
+
+export const errorBody = z
+  .object({
+    detail: z.string().describe("what is wrong, in words"),
+    code: z.string().describe("what is wrong, for programs"),
+    fields: z.array(z.object({ field: z.string(), message: z.string() })).optional().describe("each field that is wrong"),
+    existing_id: z.string().optional().describe("of a 409: the record that is already there"),
+  })
+  .meta({ id: "Error" });
+
+/** For a path that names its record; other paths take it as query, body member or X-Tenant-ID. */
+export const tenantIdOfCaller = z
+  .string()
+  .min(1)
+  .max(63)
+  .optional()
+  .describe("for system admins: the tenant meant; without it the tenant `default`, or the only one there is");

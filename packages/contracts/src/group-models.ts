@@ -1,0 +1,46 @@
+import { z } from "zod";
+import { pageQuery, recordId, search } from "./conventions.ts";
+import { mode } from "./models.ts";
+
+const ids = z.array(recordId).min(1).max(1000);
+
+/** Of a DELETE, which may have its ids in the query instead. */
+export const maybeModelIds = z.strictObject({ model_ids: ids.optional(), llm_model_ids: ids.optional().describe("same as model_ids") });
+
+/** One of the two names; `model_ids` is the first choice. */
+export const modelIds = maybeModelIds
+  .refine((body) => (body.model_ids === undefined) !== (body.llm_model_ids === undefined), { path: ["model_ids"], message: "is required" })
+  .meta({ id: "ModelIds" });
+
+/** DELETE takes the ids as body, or as a comma list in the query for clients that send no body with it. */
+export const modelIdsQuery = z.strictObject({ model_ids: z.string().max(40_000).optional().describe("comma list, instead of a body") });
+
+export const bindingResult = z
+  .strictObject({ bound: z.array(recordId).describe("bound now"), already_bound: z.array(recordId) })
+  .meta({ id: "BindingResult" });
+
+export const unbindingResult = z
+  .strictObject({ unbound: z.array(recordId).describe("unbound now"), not_bound: z.array(recordId) })
+  .meta({ id: "UnbindingResult" });
+
+export const portalVisibility = z.strictObject({ portal_visible: z.boolean() }).meta({ id: "PortalVisibility" });
+
+export const groupModel = z
+  .strictObject({
+    id: recordId,
+    name: z.string(),
+    model_name: z.string(),
+    provider: z.string(),
+    mode,
+    modes: z.array(mode),
+    enabled: z.boolean(),
+    portal_visible: z.boolean().describe("whether the portal's picker shows it; access does not depend on it"),
+    inherited: z.boolean().describe("false: bound to this group itself"),
+    bound_group_id: recordId.describe("the group it is bound to, this one or the nearest that hands it down"),
+    bound_group_name: z.string(),
+  })
+  .meta({ id: "GroupModel" });
+
+export const groupModelQuery = z.strictObject({ ...pageQuery.shape, search });
+
+export type GroupModel = z.output<typeof groupModel>;

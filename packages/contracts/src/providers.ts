@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { httpUrl, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+
+export const API_FORMATS = ["openai", "anthropic", "gemini", "azure_openai", "bedrock", "vertex", "echo"] as const;
+export const apiFormat = z.enum(API_FORMATS);
+
+export const providerKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 lower-case letters, digits and . _ -");
+
+/** Visible ASCII: what a header can carry. */
+export const upstreamKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
+
+// A header that carries a credential would be stored and shown in the clear; api_key is where credentials are sealed.
+const CREDENTIAL = /auth|key|token|secret|cookie|password|credential/i;
+const headers = z
+  .record(
+    z.string().regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$/, "is not a header name").refine((name) => !CREDENTIAL.test(name), "may not carry a credential: use api_key"),
+    z.string().regex(/^[\x20-\x7e]{0,2000}$/, "must be printable ASCII"),
+  )
+  .refine((all) => Object.keys(all).length <= 32, "must be at most 32 headers");
+
+const written = {
+  base_url: httpUrl.nullable().optional().describe("with the version segment where the vendor has one, for example https://api.openai.com/v1"),
+  api_key: upstreamKey.nullable().optional().describe("write-only; null takes it away"),
+  headers: headers.optional().describe("sent with every call of this provider"),
+  region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes, for data residency"),
+  enabled: z.boolean().optional(),
+};
+
+export const providerCreate = z
+  .strictObject({ provider_key: providerKey, name: recordName.optional().describe("the provider_key when left out"), api_format: apiFormat, ...written })
+  .meta({ id: "ProviderCreate" });
+
+export const providerUpdate = z.strictObject({ name: recordName.optional(), api_format: apiFormat.optional(), ...written }).meta({ id: "ProviderUpdate" });
+
+export const provider = z
+  .strictObject({
+    id: recordId,
+    tenant_id: z.string(),
+    provider_key: z.string().describe("unique in the tenant; models name their provider by it"),
+    name: z.string(),
+    api_format: apiFormat,
+    base_url: z.string().nullable(),
+    has_api_key: z.boolean(),
+    api_key_hint: z.string().nullable().describe("its last 4 characters"),
+    headers: z.record(z.string(), z.string()),
+    region: z.string().nullable(),
+    enabled: z.boolean(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "Provider" });
+
+export const providerQuery = z.strictObject({ ...pageQuery.shape, search, provider_key: z.string().max(63).optional() });
+
+export type Provider = z.output<typeof provider>;
+export type ProviderCreate = z.output<typeof providerCreate>;
+export type ProviderUpdate = z.output<typeof providerUpdate>;
+export type ProviderQuery = z.output<typeof providerQuery>;

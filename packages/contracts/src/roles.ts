@@ -1,0 +1,64 @@
+import { z } from "zod";
+
+/** Roles of tenant admins. A system admin has the role `system_admin`, no tenant, and every permission. */
+export const TENANT_ROLES = ["owner", "admin", "security", "compliance", "auditor", "developer", "viewer"] as const;
+export const SYSTEM_ROLE = "system_admin";
+
+export type TenantRole = (typeof TENANT_ROLES)[number];
+export type Role = TenantRole | typeof SYSTEM_ROLE;
+
+const AREAS = [
+  "tenants",
+  "users",
+  "groups",
+  "models",
+  "keys",
+  "limits",
+  "policies",
+  "tools",
+  "agents",
+  "skills",
+  "assets",
+  "compliance",
+  "assurance",
+] as const;
+
+type Area = (typeof AREAS)[number];
+
+/** Each area has `read` and `write`; the others stand alone. `audit:read` lists the admin log, chains and keys, and exports. */
+export type Permission =
+  | `${Area}:${"read" | "write"}`
+  | "contracts:approve"
+  | "audit:read"
+  | "audit:verify"
+  | "data:erasure"
+  | "proxy:logs:read"
+  | "proxy:logs:read_bodies";
+
+const reads = (...areas: readonly Area[]): Permission[] => areas.map((area) => `${area}:read` as const);
+const writes = (...areas: readonly Area[]): Permission[] => areas.flatMap((area) => [`${area}:read`, `${area}:write`] as const);
+
+const STANDING_ALONE: readonly Permission[] = ["contracts:approve", "audit:read", "audit:verify", "data:erasure", "proxy:logs:read", "proxy:logs:read_bodies"];
+const CONFIGURATION = ["groups", "models", "keys", "limits", "policies", "tools", "agents", "skills", "assets"] as const;
+
+export const ALL_PERMISSIONS: readonly Permission[] = [...writes(...AREAS), ...STANDING_ALONE];
+
+const BUNDLES: Record<Role, readonly Permission[]> = {
+  system_admin: ALL_PERMISSIONS,
+  owner: ALL_PERMISSIONS,
+  // All but what only an owner may: to make, change and remove owners.
+  admin: ALL_PERMISSIONS,
+  security: [...reads(...AREAS), ...writes("keys", "limits", "policies"), "audit:read", "audit:verify", "proxy:logs:read", "proxy:logs:read_bodies"],
+  compliance: [...reads(...AREAS), ...writes("compliance", "assurance"), "contracts:approve", "data:erasure", "audit:read", "audit:verify", "proxy:logs:read"],
+  auditor: [...reads(...AREAS), "audit:read", "audit:verify", "proxy:logs:read"],
+  developer: [...reads(...CONFIGURATION), ...writes("models", "keys", "tools", "agents", "skills"), "proxy:logs:read"],
+  viewer: reads(...CONFIGURATION, "compliance", "assurance"),
+};
+
+/** What a role may do; nothing for a name that is no role. */
+export function permissionsOf(role: string): ReadonlySet<Permission> {
+  return new Set(Object.hasOwn(BUNDLES, role) ? BUNDLES[role as Role] : []);
+}
+
+export const tenantRole = z.enum(TENANT_ROLES);
+export const anyRole = z.enum([...TENANT_ROLES, SYSTEM_ROLE]);

@@ -1,0 +1,81 @@
+import { z } from "zod";
+import { displayName, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+
+const days = z.number().int().min(0).max(36_500);
+
+export const dataRetention = z
+  .strictObject({
+    store_bodies: z.enum(["full", "redacted", "none"]).describe("what audit rows keep of bodies"),
+    body_days: days.describe("days until the stored bodies go"),
+    log_days: days.describe("days until the audit rows go"),
+    run_days: days.describe("days until the runs go"),
+  })
+  .meta({ id: "DataRetention" });
+
+export const DEFAULT_RETENTION: z.output<typeof dataRetention> = { store_bodies: "redacted", body_days: 30, log_days: 400, run_days: 400 };
+
+export const tenantSlug = z
+  .string()
+  .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, "must be 1 to 63 lower-case letters, digits and inner hyphens");
+
+const written = {
+  display_name: displayName.optional(),
+  enabled: z.boolean().optional().describe("a tenant switched off serves no call and no login"),
+  data_retention: dataRetention.partial().optional().describe("what is left out keeps its value"),
+  default_judge_model_id: recordId.nullable().optional(),
+  allowed_regions: z.array(z.string().min(1).max(100)).max(100).optional().describe("empty: any"),
+};
+
+export const tenantCreate = z
+  .strictObject({ id: tenantSlug.optional().describe("made from the name when left out"), name: recordName, ...written })
+  .meta({ id: "TenantCreate" });
+
+export const tenantUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "TenantUpdate" });
+
+/** Takes what a read gave, so that a record can be read, changed and put back. */
+export const tenantPut = z
+  .strictObject({ ...tenantUpdate.shape, id: tenantSlug.optional(), created_at: timestamp.optional(), updated_at: timestamp.optional() })
+  .meta({ id: "TenantPut" });
+
+export const tenant = z
+  .strictObject({
+    id: tenantSlug,
+    name: z.string(),
+    display_name: z.string().nullable(),
+    enabled: z.boolean(),
+    data_retention: dataRetention,
+    default_judge_model_id: recordId.nullable(),
+    allowed_regions: z.array(z.string()),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "Tenant" });
+
+export const tenantQuery = z.strictObject({ ...pageQuery.shape, search });
+
+const count = z.number().int();
+
+export const tenantStats = z
+  .strictObject({
+    tenant_id: tenantSlug,
+    admin_users: count,
+    end_users: count,
+    resource_groups: count,
+    providers: count,
+    models: count,
+    api_keys: z.strictObject({ active: count, revoked: count, expired: count }),
+    last_30_days: z.strictObject({
+      requests: count,
+      errors: count,
+      prompt_tokens: count,
+      completion_tokens: count,
+      cost_usd: z.number(),
+      unpriced_requests: count.describe("calls of models without a price, which the cost leaves out"),
+    }),
+  })
+  .meta({ id: "TenantStats" });
+
+export type Tenant = z.output<typeof tenant>;
+export type TenantCreate = z.output<typeof tenantCreate>;
+export type TenantUpdate = z.output<typeof tenantUpdate>;
+export type TenantStats = z.output<typeof tenantStats>;

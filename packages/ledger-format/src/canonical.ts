@@ -1,0 +1,76 @@
+import { createHash } from "node:crypto";
+import { HASH_FORMATS, V2_FIELDS, type AuditRow, type HashFormat } from "./fields.ts";
+
+/** prev_hash of the first row of a chain. */
+export const GENESIS_HASH = "0".repeat(64);
+
+/** A row holds something its canonical bytes cannot express; the message names the field. */
+export class NotCanonical extends Error {}
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Lower-case hex of 32 bytes, the only spelling a hash may have. */
+export function isHash(value: unknown): value is string {
+  return typeof value === "string" && HASH.test(value);
+}
+
+/** ISO 8601 UTC with exactly six decimals, the only spelling a timestamp may have. */
+export function isTimestamp(value: unknown): value is string {
+  return typeof value === "string" && TIMESTAMP.test(value);
+}
+
+/**
+ * The canonical text of a row: RFC 8785 JSON of `[format tag, field, field, ...]`, null for absence. Its UTF-8 bytes
+ * are what the row hash covers. Throws `NotCanonical`.
+ */
+export function canonicalText(row: AuditRow, format: HashFormat): string {
+  const fields = HASH_FORMATS[format];
+  const values: unknown[] = [format];
+  for (let i = 0; i < fields.length; i++) {
+    const name = fields[i] as (typeof fields)[number];
+    const value = row[name];
+    if (value === null || value === undefined) {
+      values.push(null);
+      continue;
+    }
+    if (typeof value === "string") {
+      // A lone surrogate has no UTF-8 bytes: two different rows would get one hash.
+      if (!value.isWellFormed()) throw new NotCanonical(`${name} is not well-formed Unicode`);
+      if (name === "timestamp" && !TIMESTAMP.test(value)) throw new NotCanonical("timestamp is not ISO 8601 UTC with six decimals");
+    } else if (typeof value === "number") {
+      if (!Number.isSafeInteger(value)) throw new NotCanonical(`${name} is not a safe integer`);
+    } else if (typeof value !== "boolean") {
+      throw new NotCanonical(`${name} is not a scalar`);
+    }
+    values.push(value);
+  }
+  // For an array of strings, safe integers, booleans and nulls, JSON.stringify writes exactly what RFC 8785 asks for.
+  return JSON.stringify(values);
+}
+
+/**
+ * Lower-case hex SHA-256 of the canonical bytes followed by the 32 raw bytes of `prevHash` (hex). The fixed length of
+ * the tail keeps the concatenation unambiguous. Throws `NotCanonical`.
+ */
+export function rowHash(row: AuditRow, format: HashFormat, prevHash: string): string {
+  if (!HASH.test(prevHash)) throw new NotCanonical("prev_hash is not 64 lower-case hex digits");
+  return createHash("sha256").update(canonicalText(row, format)).update(Buffer.from(prevHash, "hex")).digest("hex");
+}
+
+/**
+ * Every hash the row could have been sealed with, its own prev_hash given: v2, and v1 only when it carries none of the
+ * fields v2 added (else those could be edited by claiming the older format). Empty when the row has no canonical bytes.
+ */
+export function possibleHashes(row: AuditRow): string[] {
+  const prevHash = row.prev_hash;
+  if (!isHash(prevHash)) return [];
+  try {
+    const v2 = rowHash(row, "v2", prevHash);
+    if (v2 === row.row_hash) return [v2];
+    return V2_FIELDS.some((name) => row[name] !== null && row[name] !== undefined) ? [v2] : [v2, rowHash(row, "v1", prevHash)];
+  } catch (error) {
+    if (error instanceof NotCanonical) return [];
+    throw error;
+  }
+}

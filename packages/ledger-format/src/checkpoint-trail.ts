@@ -1,0 +1,63 @@
+import { openCheckpoint, type Checkpoint, type TrustedKey } from "./checkpoint.ts";
+
+/** A checkpoint as it is stored or exported. */
+export interface CheckpointLine {
+  readonly chain_seq: number;
+  readonly note: string;
+}
+
+export interface JudgedCheckpoint {
+  readonly checkpoint: Checkpoint | null;
+  /** Whether a trusted key signed it for this chain: only then does it prove anything about rows. */
+  readonly signed: boolean;
+  readonly problem: string | null;
+}
+
+/** Judges the checkpoints of one chain in their order: each one's signature, and that it follows the one before. */
+export interface CheckpointTrail {
+  next(line: CheckpointLine): JudgedCheckpoint;
+  /** Takes a checkpoint as the one before the next without asking what came before it. */
+  resume(line: CheckpointLine): JudgedCheckpoint;
+  /** The next checkpoint may follow any other. */
+  forget(): void;
+  /** Position of the newest signed checkpoint, 0 before the first. */
+  readonly newestSeq: number;
+  readonly newestTime: string | null;
+}
+
+export function checkpointTrail(chainId: string, keys: readonly TrustedKey[]): CheckpointTrail {
+  // What the next checkpoint must say; null after one that could not be trusted, so that one bad note is one finding.
+  let expected: { previous: string | null; first: number } | null = { previous: null, first: 1 };
+  let newestSeq = 0;
+  let newestTime: string | null = null;
+
+  function judge(line: CheckpointLine, follows: boolean): JudgedCheckpoint {
+    const { checkpoint, digest, invalid } = openCheckpoint(line.note, keys);
+    const before = follows ? expected : null;
+    expected = null;
+    if (checkpoint === null || invalid !== null) return { checkpoint, signed: false, problem: invalid };
+    if (checkpoint.chainId !== chainId) return { checkpoint, signed: false, problem: `it was signed for chain ${checkpoint.chainId}` };
+    expected = { previous: digest, first: checkpoint.chainSeq + 1 };
+    newestSeq = Math.max(newestSeq, checkpoint.chainSeq);
+    newestTime = checkpoint.time;
+    let problem: string | null = null;
+    if (checkpoint.chainSeq !== line.chain_seq) problem = `it was signed for row ${checkpoint.chainSeq}`;
+    else if (before !== null && checkpoint.previous !== before.previous) problem = "the checkpoint it names as the one before is not there";
+    else if (before !== null && checkpoint.firstSeq !== before.first) problem = `it covers rows from ${checkpoint.firstSeq}, not from ${before.first}`;
+    return { checkpoint, signed: true, problem };
+  }
+
+  return {
+    next: (line) => judge(line, true),
+    resume: (line) => judge(line, false),
+    forget() {
+      expected = null;
+    },
+    get newestSeq() {
+      return newestSeq;
+    },
+    get newestTime() {
+      return newestTime;
+    },
+  };
+}

@@ -1,0 +1,64 @@
+import { CHECKPOINT_MS } from "./checkpoint.ts";
+
+/** Rows not yet under a checkpoint when twice the interval has passed will not come under one by themselves. */
+const GRACE_MS = 2 * CHECKPOINT_MS;
+
+interface UncoveredRow {
+  readonly chainSeq: number;
+  readonly rowId: string | null;
+}
+
+/** Follows which rows at the end of what was read no checkpoint covers, and whether they are old enough to say so. */
+export interface Coverage {
+  /** `createdAt`: undefined when it is withheld, null when the row has none. */
+  add(row: UncoveredRow, createdAt: string | null | undefined): void;
+  /** Every row added so far is under a checkpoint. */
+  cover(): void;
+  /** `newestCheckpoint`, `shippedAt`, `now`: ISO 8601 UTC. `overdue` is the first row of an end that should have been covered. */
+  result(times: { newestCheckpoint: string | null; shippedAt: string | null; now: string }): { pending: number; overdue: UncoveredRow | null };
+}
+
+function millis(iso: string): number {
+  return Date.parse(`${iso.slice(0, 23)}Z`);
+}
+
+export function trackCoverage(): Coverage {
+  let first: UncoveredRow | null = null;
+  let count = 0;
+  let undated = false;
+  let oldest: string | null = null;
+  let newest: string | null = null;
+  return {
+    add(row, createdAt) {
+      first ??= row;
+      count += 1;
+      if (createdAt === undefined) return;
+      if (createdAt === null || Number.isNaN(millis(createdAt))) {
+        undated = true;
+        return;
+      }
+      if (oldest === null || createdAt < oldest) oldest = createdAt;
+      if (newest === null || createdAt > newest) newest = createdAt;
+    },
+    cover() {
+      first = null;
+      count = 0;
+      undated = false;
+      oldest = null;
+      newest = null;
+    },
+    result({ newestCheckpoint, shippedAt, now }) {
+      if (first === null) return { pending: 0, overdue: null };
+      const limit = millis(now);
+      // While a writer is catching up, its table stands at an earlier moment than the clock: the checkpoint over the
+      // rows that came last may be written already and only not have arrived.
+      const catchingUp = shippedAt !== null && limit - millis(shippedAt) <= GRACE_MS;
+      const reached = Math.max(newest === null ? 0 : millis(newest), newestCheckpoint === null ? 0 : millis(newestCheckpoint));
+      const asOf = catchingUp ? Math.min(limit, reached) : limit;
+      const late = oldest !== null && asOf - millis(oldest) > GRACE_MS;
+      // A date in the future would otherwise keep a row pending for ever.
+      const future = newest !== null && millis(newest) - limit > GRACE_MS;
+      return { pending: count, overdue: undated || late || future ? first : null };
+    },
+  };
+}

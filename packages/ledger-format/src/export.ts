@@ -1,0 +1,59 @@
+import type { CheckpointLine } from "./checkpoint-trail.ts";
+import type { AuditRow } from "./fields.ts";
+import type { ChainFacts, PrunedPrefix, RowLink } from "./verify.ts";
+
+/**
+ * The export of one chain: JSON lines, the chain first, then the keys, then rows and checkpoints in the order of
+ * chain_seq, each checkpoint after its row. Fields that are null may be left out of a row.
+ */
+export type ExportLine =
+  | ({ readonly type: "chain"; readonly writer: string; readonly exported_at: string } & ChainFacts)
+  | { readonly type: "key"; readonly name: string; readonly key_id: string; readonly public_key: string; readonly valid_from: string | null; readonly valid_to: string | null }
+  | { readonly type: "row"; readonly row: AuditRow }
+  | ({ readonly type: "link" } & RowLink)
+  | ({ readonly type: "checkpoint" } & CheckpointLine)
+  | ({ readonly type: "pruned" } & PrunedPrefix);
+
+/** A line is not one of an export; the message says why. */
+export class NotAnExport extends Error {}
+
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === "string";
+const count: Check = (value) => Number.isSafeInteger(value) && (value as number) >= 0;
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === null || value === undefined || check(value);
+
+const SHAPES: { readonly [T in ExportLine["type"]]: Readonly<Record<string, Check>> } = {
+  chain: { chain_id: text, first_seq: count, head_seq: optional(count), head_hash: optional(text), last_checkpoint_seq: optional(count), updated_at: optional(text), exported_at: text },
+  key: { name: text, public_key: text, valid_from: optional(text), valid_to: optional(text) },
+  row: { row: (value) => typeof value === "object" && value !== null && !Array.isArray(value) },
+  link: { chain_seq: count, prev_hash: text, row_hash: text },
+  checkpoint: { chain_seq: count, note: text },
+  pruned: { through_seq: count, row_hash: text, checkpoint: text },
+};
+
+/** Throws `NotAnExport`. A row's fields are not looked at: the verifier judges them. */
+export function parseExportLine(line: string): ExportLine {
+  let value: Record<string, unknown>;
+  try {
+    value = JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    throw new NotAnExport("it is not JSON");
+  }
+  const type = value?.["type"];
+  if (typeof type !== "string" || !Object.hasOwn(SHAPES, type)) throw new NotAnExport("it is not a line of an audit export");
+  for (const [field, check] of Object.entries(SHAPES[type as ExportLine["type"]])) {
+    if (!check(value[field])) throw new NotAnExport(`its ${field} is missing or of the wrong type`);
+  }
+  if (type === "chain") for (const field of ["head_seq", "head_hash", "last_checkpoint_seq", "updated_at"]) value[field] ??= null;
+  if (type === "key") for (const field of ["valid_from", "valid_to"]) value[field] ??= null;
+  return value as unknown as ExportLine;
+}
+
+/** One line, its line feed included. */
+export function printExportLine(line: ExportLine): string {
+  return `${JSON.stringify(line)}\n`;
+}

@@ -1,0 +1,61 @@
+/** What a verification can say of a chain, worst first: the worst finding is the headline. */
+export const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored", "intact"] as const;
+
+export type Verdict = (typeof VERDICTS)[number];
+
+export interface Finding {
+  readonly verdict: Exclude<Verdict, "intact">;
+  /** The first position the finding is about. */
+  readonly chain_seq: number;
+  /** Null when there is no such row, or when the reader may not see it. */
+  readonly row_id: string | null;
+  readonly detail: string;
+}
+
+export interface Verification {
+  readonly chain_id: string;
+  readonly verdict: Verdict;
+  /** In the order of the chain, at most as many as were asked for. */
+  readonly findings: Finding[];
+  /** How many there are, listed or not. */
+  readonly findings_total: number;
+  /** Rows whose content was checked against their hash. */
+  readonly rows_checked: number;
+  /** Rows of which only the place in the chain was given, and checked. */
+  readonly rows_withheld: number;
+  readonly checkpoints_checked: number;
+  /** Last position checked, null when there was no row. */
+  readonly head: { readonly chain_seq: number; readonly row_hash: string } | null;
+  /** Rows at the end that no checkpoint covers yet. */
+  readonly pending_anchor: number;
+  readonly bodies_expired: number;
+  readonly bodies_erased: number;
+}
+
+/** Keeps the first findings, the number of all, and the worst of all. */
+export interface Findings {
+  add(finding: Finding): void;
+  readonly list: Finding[];
+  readonly total: number;
+  readonly verdict: Verdict;
+}
+
+export function collectFindings(limit: number): Findings {
+  const list: Finding[] = [];
+  let total = 0;
+  let worst: number = VERDICTS.indexOf("intact");
+  return {
+    add(finding) {
+      total += 1;
+      worst = Math.min(worst, VERDICTS.indexOf(finding.verdict));
+      if (list.length < limit) list.push(finding);
+    },
+    list,
+    get total() {
+      return total;
+    },
+    get verdict() {
+      return VERDICTS[worst] as Verdict;
+    },
+  };
+}

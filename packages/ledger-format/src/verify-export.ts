@@ -1,0 +1,63 @@
+import type { TrustedKey } from "./checkpoint.ts";
+import { CHECKPOINT_KEY_NAME } from "./checkpoint.ts";
+import { NotAnExport, parseExportLine } from "./export.ts";
+import { noteKey } from "./signed-note.ts";
+import type { Verification } from "./verdict.ts";
+import { createVerifier, type Verifier } from "./verify.ts";
+
+export interface ExportVerification extends Verification {
+  /** Ids of the keys checkpoints were checked with. */
+  readonly key_ids: string[];
+  /** True when the keys came from the export itself: whoever could forge it could put in a key of their own. */
+  readonly keys_from_export: boolean;
+  /** The moment of the export: the verdict holds for then. */
+  readonly exported_at: string;
+}
+
+export interface ExportVerifierOptions {
+  /** Public keys (32 bytes) from a source other than the export. Given any, keys in the export only narrow their windows. */
+  readonly publicKeys?: readonly Uint8Array[];
+  readonly maxFindings?: number;
+}
+
+/** Verifies an export line by line, in constant memory. Throws `NotAnExport` naming the line. */
+export async function verifyExport(lines: AsyncIterable<string> | Iterable<string>, options: ExportVerifierOptions = {}): Promise<ExportVerification> {
+  const outside = options.publicKeys ?? [];
+  const keys: TrustedKey[] = outside.map((bytes) => ({ ...noteKey(CHECKPOINT_KEY_NAME, bytes), validFrom: null, validTo: null }));
+  let verifier: Verifier | undefined;
+  let exportedAt = "";
+  let number = 0;
+  for await (const text of lines) {
+    number += 1;
+    if (text === "") continue;
+    try {
+      const line = parseExportLine(text);
+      if (line.type === "chain") {
+        if (verifier !== undefined) throw new NotAnExport("it begins a second chain");
+        exportedAt = line.exported_at;
+        verifier = createVerifier({ chain: line, keys, now: exportedAt, ...(options.maxFindings === undefined ? {} : { maxFindings: options.maxFindings }) });
+        continue;
+      }
+      if (verifier === undefined) throw new NotAnExport("the chain line must come first");
+      if (line.type === "row") verifier.row(line.row);
+      else if (line.type === "link") verifier.link(line);
+      else if (line.type === "checkpoint") verifier.checkpoint(line);
+      else if (line.type === "pruned") verifier.pruned(line);
+      else admitKey(keys, line, outside.length === 0);
+    } catch (error) {
+      if (error instanceof NotAnExport) throw new NotAnExport(`line ${number}: ${error.message}`);
+      throw error;
+    }
+  }
+  if (verifier === undefined) throw new NotAnExport("the file is empty");
+  return { ...verifier.end(), key_ids: keys.map((key) => key.keyId), keys_from_export: outside.length === 0, exported_at: exportedAt };
+}
+
+function admitKey(keys: TrustedKey[], line: { readonly name: string; readonly public_key: string; readonly valid_from: string | null; readonly valid_to: string | null }, trusted: boolean): void {
+  const bytes = Buffer.from(line.public_key, "base64");
+  if (bytes.byteLength !== 32) throw new NotAnExport("its public_key is not base64 of 32 bytes");
+  const key = { ...noteKey(line.name, bytes), validFrom: line.valid_from, validTo: line.valid_to };
+  const known = keys.findIndex((other) => other.publicKey === key.publicKey);
+  if (known >= 0) keys[known] = { ...key, name: keys[known]?.name ?? key.name };
+  else if (trusted) keys.push(key);
+}

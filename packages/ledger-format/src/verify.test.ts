@@ -1,0 +1,326 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { rowHash } from "./canonical.ts";
+import { checkpointDigest, checkpointText, signCheckpoint } from "./checkpoint.ts";
+import { FIELDS, HASH_FORMATS, type AuditRow } from "./fields.ts";
+import { feed, newSigner, places, rowAt, sealed, testChain, trust, WRITTEN_AT, type TestChain } from "./test-chain.ts";
+
+const LATER = "2026-11-21T10:02:00.001000Z";
+
+const content = (index: number): AuditRow => ({ timestamp: WRITTEN_AT, proxy_type: "llm", endpoint: `/v1/${index}`, http_status_code: 200, success: true, request_content_hash: "ab".repeat(32) });
+
+const ofLength = (rows: number, options: Parameters<typeof testChain>[1] = {}): TestChain => testChain(Array.from({ length: rows }, (_, index) => content(index)), options);
+
+/** Removes rows, the rest and the checkpoints staying as they are. */
+function without(chain: TestChain, ...seqs: number[]): TestChain {
+  chain.entries = chain.entries.filter((entry) => entry.type !== "row" || !seqs.includes(entry.row.chain_seq as number));
+  return chain;
+}
+
+const expectFindings = (chain: TestChain, ...found: string[]) => expect(places(feed(chain))).toEqual(found);
+
+describe("an untouched chain is intact", () => {
+  test("of any length, with any spacing of checkpoints", () => {
+    const signer = newSigner();
+    fc.assert(
+      fc.property(fc.nat(40), fc.integer({ min: 1, max: 9 }), fc.boolean(), fc.constantFrom("v1" as const, "v2" as const), (rows, every, open, format) => {
+        const contents = Array.from({ length: rows }, (_, index) => ({ ...content(index), request_content_hash: format === "v1" ? null : "cd".repeat(32) }));
+        const result = feed(testChain(contents, { every, open, format, signer }));
+        expect(result).toMatchObject({ verdict: "intact", findings: [], rows_checked: rows, pending_anchor: open ? rows % every : 0 });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("when rows written within two intervals wait for their checkpoint, and no longer", () => {
+    const chain = ofLength(5, { every: 3, open: true });
+    expect(feed(chain, { now: "2026-11-21T10:02:00.000000Z" })).toMatchObject({ verdict: "intact", pending_anchor: 2 });
+    const late = feed(chain, { now: LATER });
+    expect(late.verdict).toBe("unanchored");
+    expect(places(late)).toEqual(["unanchored@4"]);
+  });
+
+  test("while its writer catches up after the database was away", () => {
+    const chain = ofLength(5, { every: 3, open: true });
+    chain.chain = { ...chain.chain, updated_at: "2026-11-21T11:00:00.000000Z" };
+    expect(feed(chain, { now: "2026-11-21T11:00:01.000000Z" }).verdict).toBe("intact");
+    expect(feed(chain, { now: "2026-11-21T11:02:01.000000Z" }).verdict).toBe("unanchored");
+  });
+
+  test("when bodies expired or were erased, which is counted", () => {
+    const chain = ofLength(4);
+    rowAt(chain, 1).bodies_pruned_at = LATER;
+    rowAt(chain, 2).erased_at = LATER;
+    rowAt(chain, 3).error_message = "edited, but not hashed";
+    expect(feed(chain)).toMatchObject({ verdict: "intact", bodies_expired: 1, bodies_erased: 1 });
+  });
+
+  test("when nothing was written between two checkpoints", () => {
+    const chain = ofLength(3);
+    const note = (chain.entries.at(-1) as { note: string }).note;
+    const text = note.slice(0, note.indexOf("\n\n") + 1);
+    const idle = signCheckpoint({ chainId: chain.chain.chain_id, chainSeq: 3, rowHash: chain.chain.head_hash as string, time: LATER, firstSeq: 4, previous: checkpointDigest(text) }, chain.signer);
+    chain.entries.push({ type: "checkpoint", chain_seq: 3, note: idle });
+    expect(feed(chain)).toMatchObject({ verdict: "intact", checkpoints_checked: 2 });
+  });
+});
+
+describe("one edit of a stored field is one finding in its place", () => {
+  test("whichever row and field", () => {
+    const signer = newSigner();
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 25 }), fc.integer({ min: 1, max: 6 }), fc.nat(), fc.constantFrom(...HASH_FORMATS.v2), (rows, every, pick, field) => {
+        const chain = ofLength(rows, { every, signer });
+        const seq = (pick % rows) + 1;
+        const row = rowAt(chain, seq) as Record<string, unknown>;
+        const { type } = FIELDS[field];
+        row[field] = type === "text" ? `${String(row[field])}x` : type === "boolean" ? row[field] !== true : type === "integer" ? 201 : "2020-01-01T00:00:00.000000Z";
+        const result = feed(chain);
+        expect(result.findings.map((finding) => [finding.verdict, finding.chain_seq, finding.row_id])).toEqual([["altered", seq, row["id"] as string]]);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test("an edited row_hash does not spread to the row after", () => {
+    const chain = ofLength(7);
+    rowAt(chain, 4).row_hash = "ab".repeat(32);
+    expectFindings(chain, "altered@4");
+  });
+
+  test("an edited prev_hash breaks hash and link of its own row", () => {
+    const chain = ofLength(7);
+    rowAt(chain, 4).prev_hash = "ab".repeat(32);
+    expectFindings(chain, "altered@4", "broken_link@4");
+  });
+
+  test("v1 cannot be claimed to edit a field that v2 covers", () => {
+    const chain = ofLength(7);
+    const row = rowAt(chain, 4);
+    row.row_hash = rowHash(row, "v1", row.prev_hash as string);
+    expectFindings(chain, "altered@4");
+  });
+});
+
+describe("an editor who seals anew", () => {
+  const forge = (chain: TestChain, seq: number, prevHash?: string) => {
+    const row = rowAt(chain, seq);
+    Object.assign(row, sealed({ ...row, endpoint: "/forged" }, seq, prevHash ?? (row.prev_hash as string)));
+    return row.row_hash as string;
+  };
+
+  test("one row is found at the row after, which was sealed upon another", () => {
+    const chain = ofLength(7);
+    forge(chain, 4);
+    expectFindings(chain, "broken_link@5");
+  });
+
+  test("a signed row is found at that row", () => {
+    const chain = ofLength(7);
+    forge(chain, 3);
+    expectFindings(chain, "checkpoint_invalid@3");
+  });
+
+  test("all rows to the end is found at the next checkpoint", () => {
+    const chain = ofLength(8, { every: 5 });
+    let hash = forge(chain, 4);
+    for (let seq = 5; seq <= 8; seq++) hash = forge(chain, seq, hash);
+    expectFindings(chain, "checkpoint_invalid@5", "checkpoint_invalid@8");
+  });
+
+  test("the last row, not yet signed, is found by the recorded head", () => {
+    const chain = ofLength(5, { open: true });
+    forge(chain, 5);
+    expectFindings(chain, "altered@5");
+  });
+});
+
+describe("rows that are gone, moved or added", () => {
+  test("a deleted row, wherever it stood", () => {
+    for (let seq = 1; seq <= 7; seq++) expectFindings(without(ofLength(7), seq), `missing@${seq}`);
+  });
+
+  test("a stretch is one finding", () => {
+    expectFindings(without(ofLength(9), 4, 5, 6), "missing@4");
+  });
+
+  test("a cut tail, also when its checkpoints went with it", () => {
+    const chain = without(ofLength(9), 8, 9);
+    expectFindings(chain, "missing@8");
+    chain.entries = chain.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq < 9);
+    expectFindings(chain, "missing@8", "missing@9");
+  });
+
+  test("a cut tail whose recorded head was set back too, by the newest checkpoint or by a head known from elsewhere", () => {
+    const chain = without(ofLength(9), 8, 9);
+    const { chain_seq: chainSeq, row_hash: rowHashNow } = rowAt(chain, 7) as { chain_seq: number; row_hash: string };
+    const whole = chain.chain;
+    chain.chain = { ...whole, head_seq: chainSeq, head_hash: rowHashNow };
+    expectFindings(chain, "missing@8");
+    chain.chain = { ...chain.chain, last_checkpoint_seq: 6 };
+    chain.entries = chain.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq < 9);
+    expectFindings(chain);
+    expect(places(feed(chain, { knownHead: { chainSeq: 9, rowHash: whole.head_hash as string } }))).toEqual(["missing@8"]);
+  });
+
+  test("renumbering after a deletion", () => {
+    const renumber = (gone: number) => {
+      const chain = without(ofLength(8, { every: 8 }), gone);
+      for (const entry of chain.entries) if (entry.type === "row" && (entry.row.chain_seq as number) > gone) entry.row.chain_seq = (entry.row.chain_seq as number) - 1;
+      return chain;
+    };
+    expectFindings(renumber(4), "broken_link@4", "missing@8");
+    expectFindings(renumber(1), "missing@1", "missing@8");
+    expectFindings(renumber(8), "missing@8");
+  });
+
+  test("two rows that changed places", () => {
+    const chain = ofLength(9, { every: 9 });
+    const [a, b] = [rowAt(chain, 4), rowAt(chain, 5)];
+    a.chain_seq = 5;
+    b.chain_seq = 4;
+    chain.entries.sort((x, y) => (x.type === "row" && y.type === "row" ? (x.row.chain_seq as number) - (y.row.chain_seq as number) : 0));
+    expectFindings(chain, "broken_link@4", "broken_link@5", "broken_link@6");
+  });
+
+  test("a row of another chain in the place of one", () => {
+    const chain = ofLength(7, { every: 7 });
+    const other = testChain(Array.from({ length: 7 }, (_, index) => content(index + 100)), { chainId: "01JQ0000000000000000000001" });
+    Object.assign(rowAt(chain, 4), rowAt(other, 4), { chain_id: chain.chain.chain_id });
+    expectFindings(chain, "broken_link@4", "broken_link@5");
+    Object.assign(rowAt(chain, 4), { chain_id: other.chain.chain_id });
+    expect(feed(chain).verdict).toBe("broken_link");
+  });
+
+  test("a second row at a position", () => {
+    const chain = ofLength(7);
+    const at = chain.entries.findIndex((entry) => entry.type === "row" && entry.row.chain_seq === 4);
+    const twin = sealed({ id: "twin", endpoint: "/forged" }, 4, rowAt(chain, 4).prev_hash as string);
+    chain.entries.splice(at, 0, { type: "row", row: twin });
+    expectFindings(chain, "broken_link@4");
+    expect(feed(chain).findings[0]?.row_id).toBe(rowAt(ofLength(7), 4).id as string);
+  });
+
+  test("rows added behind the writer's back, at once", () => {
+    const chain = ofLength(6);
+    const added = sealed({ id: "added" }, 7, chain.chain.head_hash as string);
+    chain.entries.push({ type: "row", row: added });
+    const result = feed(chain);
+    expect(result).toMatchObject({ verdict: "unanchored", findings: [{ chain_seq: 7, row_id: "added" }], pending_anchor: 0 });
+  });
+});
+
+describe("checkpoints", () => {
+  const nth = (chain: TestChain, index: number) => chain.entries.filter((entry) => entry.type === "checkpoint")[index] as { chain_seq: number; note: string };
+
+  test("with a wrong signature, an edited text or no readable form", () => {
+    for (const [find, replaced] of [["time 2026", "time 2025"], ["gw.audit/", "gw.audit/x"], ["\u2014 gw.audit ", "\u2014 gw.audit AAAA"], ["\n\n", "\n"]] as const) {
+      const chain = ofLength(9);
+      nth(chain, 1).note = nth(chain, 1).note.replace(find, replaced);
+      expectFindings(chain, "checkpoint_invalid@6");
+    }
+  });
+
+  test("by a key nobody trusts, or not at that time", () => {
+    const chain = ofLength(3);
+    expect(places(feed(chain, { keys: [trust(newSigner())] }))).toEqual(["checkpoint_invalid@3"]);
+    expect(places(feed(chain, { keys: [trust(chain.signer, { validFrom: LATER })] }))).toEqual(["checkpoint_invalid@3"]);
+    expect(places(feed(chain, { keys: [trust(chain.signer, { validTo: "2026-11-21T09:59:59.999999Z" })] }))).toEqual(["checkpoint_invalid@3"]);
+    expect(feed(chain, { keys: [trust(chain.signer, { validFrom: WRITTEN_AT, validTo: WRITTEN_AT })] }).verdict).toBe("intact");
+  });
+
+  test("taken out of the middle, or from the end", () => {
+    const middle = ofLength(9);
+    middle.entries = middle.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq !== 6);
+    expectFindings(middle, "checkpoint_invalid@9");
+    const end = ofLength(9);
+    end.entries = end.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq !== 9);
+    expectFindings(end, "missing@9");
+  });
+
+  test("of another chain, or moved to another row", () => {
+    const chain = ofLength(9);
+    const other = ofLength(9, { chainId: "01JQ0000000000000000000001", signer: chain.signer });
+    nth(chain, 1).note = nth(other, 1).note;
+    expectFindings(chain, "checkpoint_invalid@6");
+    const moved = ofLength(9);
+    nth(moved, 1).note = nth(moved, 0).note;
+    expect(feed(moved).verdict).toBe("checkpoint_invalid");
+  });
+
+  test("the worst finding is the headline, and all are listed", () => {
+    const chain = without(ofLength(12), 11);
+    rowAt(chain, 2).endpoint = "x";
+    nth(chain, 1).note = nth(chain, 1).note.replace("time 2026", "time 2025");
+    const result = feed(chain);
+    expect(result.verdict).toBe("checkpoint_invalid");
+    expect(places(result)).toEqual(["altered@2", "checkpoint_invalid@6", "missing@11"]);
+  });
+
+  test("more findings than are listed are still counted", () => {
+    const chain = ofLength(50);
+    for (let seq = 1; seq <= 50; seq++) rowAt(chain, seq).endpoint = "x";
+    expect(feed(chain, { maxFindings: 10 })).toMatchObject({ verdict: "altered", findings_total: 50, findings: { length: 10 } });
+  });
+});
+
+describe("parts of a chain", () => {
+  const range = (chain: TestChain, fromSeq: number, toSeq: number, reach: number): TestChain => ({
+    ...chain,
+    entries: chain.entries.filter((entry) => {
+      const seq = entry.type === "row" ? (entry.row.chain_seq as number) : entry.type === "checkpoint" ? entry.chain_seq : 0;
+      const context = entry.type === "checkpoint" && seq < fromSeq && seq >= fromSeq - 3;
+      return context || (seq >= fromSeq && seq <= Math.max(toSeq, reach));
+    }),
+  });
+
+  test("from just after a checkpoint to one are intact", () => {
+    expect(feed(range(ofLength(12), 4, 9, 9), { fromSeq: 4, toSeq: 9 })).toMatchObject({ verdict: "intact", rows_checked: 6 });
+  });
+
+  test("that stand on nothing signed are at most unanchored", () => {
+    const result = feed(range(ofLength(12), 5, 9, 9), { fromSeq: 5, toSeq: 9 });
+    expect(result.verdict).toBe("unanchored");
+    expect(places(result)).toEqual(["unanchored@5"]);
+  });
+
+  test("that end between checkpoints are anchored by the next, and say nothing of rows after the end", () => {
+    const chain = range(ofLength(12), 4, 7, 9);
+    expect(feed(chain, { fromSeq: 4, toSeq: 7, now: LATER })).toMatchObject({ verdict: "intact", rows_checked: 4, pending_anchor: 0 });
+    rowAt(chain, 9).endpoint = "x";
+    expect(places(feed(chain, { fromSeq: 4, toSeq: 7, now: LATER }))).toEqual(["unanchored@7"]);
+  });
+
+  test("after retention dropped a prefix stand on its last checkpoint", () => {
+    const chain = ofLength(9);
+    const dropped = chain.entries.find((entry) => entry.type === "checkpoint" && entry.chain_seq === 3) as { note: string };
+    const hash = rowAt(chain, 3).row_hash as string;
+    chain.chain = { ...chain.chain, first_seq: 4 };
+    chain.entries = chain.entries.slice(4);
+    expectFindings({ ...chain, entries: [...chain.entries] }, "missing@1");
+    chain.entries.unshift({ type: "pruned", through_seq: 3, row_hash: hash, checkpoint: dropped.note });
+    expectFindings(chain);
+    rowAt(chain, 4).prev_hash = "ab".repeat(32);
+    expect(feed(chain).verdict).toBe("altered");
+    chain.entries[0] = { type: "pruned", through_seq: 3, row_hash: "ab".repeat(32), checkpoint: dropped.note };
+    expect(feed(chain).verdict).toBe("checkpoint_invalid");
+  });
+
+  test("rows whose content is withheld keep their links checked", () => {
+    const chain = ofLength(9);
+    chain.entries = chain.entries.map((entry) => {
+      if (entry.type !== "row" || (entry.row.chain_seq as number) % 2 === 0) return entry;
+      const { chain_seq, prev_hash, row_hash } = entry.row as { chain_seq: number; prev_hash: string; row_hash: string };
+      return { type: "link", chain_seq, prev_hash, row_hash };
+    });
+    expect(feed(chain)).toMatchObject({ verdict: "intact", rows_checked: 4, rows_withheld: 5 });
+    const link = chain.entries.find((entry) => entry.type === "link" && entry.chain_seq === 5) as { prev_hash: string };
+    link.prev_hash = "ab".repeat(32);
+    expect(feed(chain).findings).toMatchObject([{ verdict: "broken_link", chain_seq: 5, row_id: null }]);
+  });
+});
+
+test("the text of a checkpoint never changes", () => {
+  const text = checkpointText({ chainId: "01JQ", chainSeq: 1000, rowHash: "00ff".repeat(16), time: WRITTEN_AT, firstSeq: 1, previous: null });
+  expect(text).toBe("gw.audit/01JQ\n1000\nAP8A/wD/AP8A/wD/AP8A/wD/AP8A/wD/AP8A/wD/AP8=\ntime 2026-11-21T10:00:00.000000Z\nfirst 1\nprevious -\n");
+});

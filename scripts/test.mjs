@@ -1,0 +1,115 @@
+import { spawn } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { BUN_FLAGS, bunEnvironment, findBun } from "../bin/bun.mjs";
+import { readJunit } from "./junit.mjs";
+
+/** Each suite is a process of its own. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match. */
+const SUITES = [
+  { name: "unit", folders: ["server", "packages"] },
+  { name: "end to end", folders: ["tests"] },
+];
+
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
+const BUN = findBun();
+const TIMEOUT_MS = 30_000;
+const inCi = process.env.CI === "true";
+
+const flagsAt = process.argv.findIndex((argument, at) => at > 1 && argument.startsWith("-"));
+const filters = process.argv.slice(2, flagsAt === -1 ? undefined : flagsAt);
+const flags = flagsAt === -1 ? [] : process.argv.slice(flagsAt);
+
+const running = new Set();
+let interrupted = false;
+
+function start(args, options) {
+  const child = spawn(BUN, [...BUN_FLAGS, ...args], { cwd: ROOT, ...options });
+  running.add(child);
+  child.on("exit", () => running.delete(child));
+  return child;
+}
+
+function testFiles(folder) {
+  const found = [];
+  for (const entry of readdirSync(join(ROOT, folder), { withFileTypes: true })) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory() && entry.name !== "node_modules") found.push(...testFiles(path));
+    else if (/\.test\.tsx?$/.test(entry.name)) found.push(path);
+  }
+  return found.sort();
+}
+
+/** The tests get none of the settings of whoever runs them. */
+function testEnvironment(databaseUrl) {
+  const env = bunEnvironment();
+  for (const name of Object.keys(env)) if (name.startsWith("GW_") || name === "DATABASE_URL" || name === "GATEHOUSE_LAUNCHER_PID") delete env[name];
+  return { ...env, TEST_DATABASE_URL: databaseUrl };
+}
+
+async function openPostgres() {
+  if (process.env.DATABASE_URL) return { url: process.env.DATABASE_URL, close: async () => {} };
+  const child = start([join(ROOT, "scripts", "throwaway-postgres.ts")], { stdio: ["pipe", "pipe", "inherit"] });
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  for await (const url of createInterface({ input: child.stdout })) {
+    return {
+      url,
+      close() {
+        child.stdin.end();
+        return ended;
+      },
+    };
+  }
+  throw new Error("the throwaway PostgreSQL did not start");
+}
+
+function countsOf(report) {
+  return existsSync(report) ? readJunit(readFileSync(report, "utf8")) : undefined;
+}
+
+async function runSuite({ name, folders }, env, reportFolder) {
+  const files = folders.flatMap(testFiles).filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)));
+  if (files.length === 0 || interrupted) return { passed: 0, failed: 0, skipped: 0 };
+  process.stdout.write(`\n${name}: ${files.length} ${files.length === 1 ? "file" : "files"}\n`);
+  const report = join(reportFolder, `${name}.xml`);
+  const child = start(["test", "--no-orphans", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...flags, ...files.map((file) => `./${file}`)], { stdio: "inherit", env });
+  const code = await new Promise((resolve) => child.on("exit", (exit, signal) => resolve(signal ?? exit)));
+  const counts = countsOf(report);
+  // The run broke off before its report, or something failed outside any test: no report counts that.
+  if (counts === undefined) return { passed: 0, failed: 1, skipped: 0 };
+  return code !== 0 && counts.failed === 0 ? { ...counts, failed: 1 } : counts;
+}
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
+  process.on(signal, () => {
+    interrupted = true;
+    for (const child of running) {
+      if (child.stdin) child.stdin.end();
+      else child.kill("SIGTERM");
+    }
+  });
+}
+
+const reportFolder = mkdtempSync(join(tmpdir(), "gatehouse-report-"));
+const postgres = await openPostgres();
+const total = { passed: 0, failed: 0, skipped: 0 };
+try {
+  for (const suite of SUITES) {
+    const counts = await runSuite(suite, testEnvironment(postgres.url), reportFolder);
+    for (const key of Object.keys(total)) total[key] += counts[key];
+  }
+} finally {
+  await postgres.close();
+  rmSync(reportFolder, { recursive: true, force: true });
+}
+
+const problems = [
+  interrupted && "interrupted",
+  total.passed + total.failed === 0 && "no test ran",
+  inCi && total.skipped > 0 && "in CI nothing may be skipped",
+].filter(Boolean);
+for (const problem of problems) process.stdout.write(`\n${problem}\n`);
+process.stdout.write(`\n${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped\n`);
+process.exit(total.failed > 0 || problems.length > 0 ? 1 : 0);

@@ -1,0 +1,61 @@
+import { existsSync, readFileSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { jsonLog } from "../kernel/log.ts";
+import { openDataDirectory } from "../store/data-directory.ts";
+import { openDatabase, type Database } from "../store/database.ts";
+import { startEmbeddedPostgres } from "../store/embedded.ts";
+import { DATABASE, SUPERUSER } from "../store/embedded/cluster.ts";
+import { findHome } from "../store/embedded/home.ts";
+
+export interface AuditDatabase {
+  readonly db: Database;
+  close(): Promise<void>;
+}
+
+const PASSWORD = "postgresql-password";
+
+/** The database at `url`, else the embedded one of `dataDir`: that of a running gateway, or started for as long as it is needed. */
+export async function openAuditDatabase(source: { url: string | undefined; dataDir: string }): Promise<AuditDatabase> {
+  const log = jsonLog("error");
+  if (source.url !== undefined) {
+    const connection = openDatabase(source.url, { log, max: 2 });
+    return { db: connection.db, close: connection.close };
+  }
+  if (!existsSync(join(source.dataDir, "secrets", PASSWORD))) throw new Error(`there is no embedded database in ${source.dataDir}: name one with --database-url or --data-dir`);
+  const running = runningUrl(source.dataDir);
+  if (running !== null) {
+    const connection = openDatabase(running, { log, max: 2 });
+    return { db: connection.db, close: connection.close };
+  }
+  const directory = openDataDirectory(source.dataDir);
+  try {
+    const postgres = await startEmbeddedPostgres({ directory, log });
+    const connection = openDatabase(postgres.url, { log, max: 2 });
+    return {
+      db: connection.db,
+      async close() {
+        await connection.close();
+        await postgres.stop();
+        directory.close();
+      },
+    };
+  } catch (error) {
+    directory.close();
+    throw error;
+  }
+}
+
+/** Where a running gateway's PostgreSQL listens, as PostgreSQL itself writes it down; null when none runs. */
+function runningUrl(dataDir: string): string | null {
+  const real = realpathSync(dataDir);
+  try {
+    const [pid, , , port, socket] = readFileSync(join(findHome(real).cluster, "postmaster.pid"), "utf8").split("\n");
+    if (!socket || !existsSync(join(socket, `.s.PGSQL.${port}`))) return null;
+    process.kill(Number(pid), 0);
+    const password = readFileSync(join(real, "secrets", PASSWORD), "utf8").trim();
+    return `postgres://${SUPERUSER}:${encodeURIComponent(password)}@localhost:${port}/${DATABASE}?host=${encodeURIComponent(socket)}`;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EPERM") throw error;
+    return null;
+  }
+}

@@ -1,0 +1,131 @@
+import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+import { parseArgs } from "node:util";
+import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
+import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
+import { verifyExport } from "@gatehouse/ledger-format/verify-export";
+import { exportChain, listChains, verifyChain } from "../ledger/chains.ts";
+import { openAuditDatabase } from "./audit-database.ts";
+
+export interface CommandIo {
+  stdout(text: string): void;
+  stderr(text: string): void;
+}
+
+const USAGE = `Usage:
+  gatehouse audit verify FILE.jsonl [--public-key FILE]... [--json]
+  gatehouse audit verify [--database-url URL | --data-dir DIR] [--chain ID] [--public-key FILE]... [--json]
+  gatehouse audit export --chain ID [--database-url URL | --data-dir DIR]
+
+verify exits with 0 (intact), 1 (unanchored), 2 (missing, broken_link, altered or checkpoint_invalid), 3 (could not run).
+`;
+
+const COULD_NOT_RUN = 3;
+
+const OPTIONS = {
+  "database-url": { type: "string" },
+  "data-dir": { type: "string" },
+  "public-key": { type: "string", multiple: true },
+  chain: { type: "string" },
+  json: { type: "boolean", default: false },
+  help: { type: "boolean", default: false },
+} as const;
+
+/** `gatehouse audit ...`. Resolves with the exit code; never throws. */
+export async function auditCommand(argv: string[], io: CommandIo): Promise<number> {
+  try {
+    const { values, positionals } = parseArgs({ args: argv, options: OPTIONS, allowPositionals: true });
+    const [action, file, ...rest] = positionals;
+    if (values.help) {
+      io.stdout(USAGE);
+      return 0;
+    }
+    if (rest.length > 0 || (action !== "verify" && action !== "export")) throw new Error(`cannot understand "audit ${positionals.join(" ")}"\n${USAGE}`);
+    const publicKeys = (values["public-key"] ?? []).map((path) => readPublicKey(readFileSync(path, "utf8")));
+    const source = {
+      url: values["database-url"] ?? (values["data-dir"] === undefined ? process.env["DATABASE_URL"] : undefined),
+      dataDir: values["data-dir"] ?? process.env["GW_DATA_DIR"] ?? "./data",
+    };
+    if (action === "export") {
+      if (file !== undefined || values.chain === undefined) throw new Error(`export needs --chain ID\n${USAGE}`);
+      return await exportTo(io, source, values.chain);
+    }
+    if (file !== undefined) return await verifyFile(io, file, { publicKeys, chain: values.chain, json: values.json });
+    return await verifyDatabase(io, source, { publicKeys, chain: values.chain, json: values.json });
+  } catch (error) {
+    io.stderr(`gatehouse audit: ${error instanceof Error ? error.message : String(error)}\n`);
+    return COULD_NOT_RUN;
+  }
+}
+
+interface VerifyOptions {
+  readonly publicKeys: readonly Uint8Array[];
+  readonly chain: string | undefined;
+  readonly json: boolean;
+}
+
+type Source = Parameters<typeof openAuditDatabase>[0];
+
+async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): Promise<number> {
+  if (!existsSync(file)) throw new Error(`${file}: no such file`);
+  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
+  const result = await verifyExport(lines, options).catch((error: Error) => {
+    throw new Error(`${file}: ${error.message}`, { cause: error });
+  });
+  if (options.chain !== undefined && options.chain !== result.chain_id) throw new Error(`${file} is of chain ${result.chain_id}`);
+  if (options.json) io.stdout(`${JSON.stringify(result)}\n`);
+  else {
+    io.stdout(report(result));
+    io.stdout(`as of         ${result.exported_at}\n`);
+    if (result.keys_from_export) io.stdout("NOTE          the public keys came from the file itself: name a key of your own with --public-key to prove who signed\n");
+  }
+  return exitCode(result.verdict);
+}
+
+async function verifyDatabase(io: CommandIo, source: Source, options: VerifyOptions): Promise<number> {
+  const database = await openAuditDatabase(source);
+  try {
+    const chains = options.chain === undefined ? (await listChains(database.db)).map((chain) => chain.chain_id) : [options.chain];
+    if (chains.length === 0) io.stderr("there is no audit chain\n");
+    let worst = 0;
+    for (const chain of chains) {
+      const result = await verifyChain(database.db, chain, { publicKeys: options.publicKeys });
+      io.stdout(options.json ? `${JSON.stringify(result)}\n` : report(result));
+      worst = Math.max(worst, exitCode(result.verdict));
+    }
+    return worst;
+  } finally {
+    await database.close();
+  }
+}
+
+async function exportTo(io: CommandIo, source: Source, chain: string): Promise<number> {
+  const database = await openAuditDatabase(source);
+  try {
+    for await (const line of exportChain(database.db, chain)) io.stdout(line);
+    return 0;
+  } finally {
+    await database.close();
+  }
+}
+
+function exitCode(verdict: Verdict): number {
+  if (verdict === "intact") return 0;
+  return verdict === "unanchored" ? 1 : 2;
+}
+
+function report(result: Verification): string {
+  const findings = result.findings.map((finding) => `  row ${finding.chain_seq}${finding.row_id === null ? "" : ` (${finding.row_id})`}: ${finding.verdict}: ${finding.detail}\n`);
+  const unlisted = result.findings_total - result.findings.length;
+  return [
+    `chain         ${result.chain_id}\n`,
+    `verdict       ${result.verdict}\n`,
+    `rows          ${result.rows_checked} checked${result.rows_withheld > 0 ? `, ${result.rows_withheld} withheld (place in the chain checked only)` : ""}\n`,
+    `checkpoints   ${result.checkpoints_checked} checked\n`,
+    `head          ${result.head === null ? "none" : `${result.head.chain_seq} ${result.head.row_hash}`}\n`,
+    `pending       ${result.pending_anchor} row(s) wait for the next checkpoint\n`,
+    `bodies        ${result.bodies_expired} expired, ${result.bodies_erased} erased\n`,
+    ...(findings.length > 0 ? [`findings      ${result.findings_total}\n`, ...findings] : []),
+    ...(unlisted > 0 ? [`  and ${unlisted} more\n`] : []),
+  ].join("");
+}

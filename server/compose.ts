@@ -1,0 +1,264 @@
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { Hono } from "hono";
+import { ConfigFollower } from "./directory/config-follower.ts";
+import { CredentialCache } from "./directory/credential-cache.ts";
+import { firstStart, type FirstStart } from "./directory/first-start.ts";
+import { Snapshots } from "./directory/snapshots.ts";
+import { Road } from "./governance/road.ts";
+import { type Clock, systemClock } from "./kernel/clock.ts";
+import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
+import type { Log } from "./kernel/log.ts";
+import { secretBox } from "./kernel/secrets.ts";
+import { telemetry } from "./kernel/telemetry.ts";
+import { exportChain, listChains, verifyChain } from "./ledger/chains.ts";
+import { openLedger } from "./ledger/ledger.ts";
+import { queryRows } from "./ledger/query.ts";
+import { listSigningKeys } from "./ledger/signing-keys.ts";
+import { readiness, runtimePlane } from "./runtime-plane.ts";
+import { outbound } from "./runtime/outbound.ts";
+import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
+import { serve, type Serving } from "./runtime/serve.ts";
+import { pruneChanges } from "./store/config-changes.ts";
+import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
+import { type DatabaseConnection, openDatabase } from "./store/database.ts";
+import { startEmbeddedPostgres } from "./store/embedded.ts";
+import { migrate } from "./store/migrate.ts";
+import { readAnyModelName } from "./store/policy-reads.ts";
+import { adminApp, type AdminDeps } from "./surfaces/admin/app.ts";
+import { echoProvider } from "./upstreams/providers/echo/echo.ts";
+import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
+import { every, type Worker } from "./workers/every.ts";
+
+/** A gateway process that serves. */
+export interface Gateway {
+  /** Null without the runtime role. */
+  readonly runtimeUrl: string | null;
+  readonly adminUrl: string;
+  readonly dataDir: string;
+  /** Where the database is, in words and without its password. */
+  readonly database: string;
+  readonly made: FirstStart["made"];
+  /** A model a first call can name; null when there is none. */
+  readonly firstModel: string | null;
+  /** Drains: calls in flight may finish, every row is sealed, the database is left clean. */
+  stop(): Promise<void>;
+}
+
+const USES_WRITTEN_MS = 30_000;
+const CHANGES_PRUNED_MS = 3_600_000;
+
+export interface ComposeHooks {
+  /** Sees every SQL statement (tests count them). */
+  readonly onQuery?: (sql: string) => void;
+}
+
+export async function compose(config: Configuration, env: Readonly<Record<string, string | undefined>>, log: Log, hooks: ComposeHooks = {}): Promise<Gateway> {
+  const clock = systemClock();
+  const directory = openDataDirectory(config.dataDir);
+  const keys = keysOf(config, directory);
+  // What was opened is closed in the opposite order, also when a later step fails.
+  const closers: (() => Promise<void> | void)[] = [() => directory.close()];
+  try {
+    const { connection, description, close } = await connect(config, directory, log, hooks);
+    closers.push(close);
+    const { db } = connection;
+    await migrate(db);
+    const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
+    const started = await firstStart({ directory: { db, secrets, clock, hashPassword }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
+    const firstModel = started.models[0] ?? (await readAnyModelName(db));
+    const metrics = telemetry();
+
+    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
+    if (runtime !== null) closers.push(() => runtime.close());
+    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log)] : [];
+    closers.push(async () => {
+      await Promise.all(workers.map((worker) => worker.stop()));
+    });
+
+    const notReady = async (): Promise<string | null> => {
+      if (runtime !== null && !runtime.ledger.accepting()) return "the audit journal takes no calls";
+      return answers(db);
+    };
+    const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
+    const control = config.roles.includes("control")
+      ? adminApp({ db, secrets, clock, log, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, ledger: ledgerReads(db), health })
+      : healthOnly(health);
+
+    const listen = (port: number, fetch: (request: Request, info: { ip: string }) => Response | Promise<Response>): Serving =>
+      serve({
+        hostname: config.host,
+        port,
+        maxBodyBytes: config.maxBodyBytes,
+        fetch: (request, peer) => fetch(request, { ip: peer.ip ?? "" }),
+        onError(error) {
+          log.error("request_failed", { error });
+          return Response.json({ error: "The gateway failed to handle this request.", code: "internal_error" }, { status: 500 });
+        },
+      });
+    const adminServing = listen(config.adminPort, (request, info) => control.fetch(request, info));
+    closers.push(() => adminServing.stop({ graceSeconds: 2 }));
+    const runtimeServing = runtime === null ? null : listen(config.runtimePort, runtimePlane(runtime.road, { notReady }));
+    if (runtimeServing !== null && runtime !== null) {
+      closers.push(async () => {
+        await Promise.all([runtimeServing.stop({ graceSeconds: config.drainSeconds + 5 }), runtime.road.drain(config.drainSeconds * 1000)]);
+      });
+    }
+
+    return {
+      runtimeUrl: runtimeServing?.url ?? null,
+      adminUrl: adminServing.url,
+      dataDir: directory.path,
+      database: description,
+      made: started.made,
+      firstModel,
+      stop: () => closeAll(closers, log),
+    };
+  } catch (error) {
+    await closeAll(closers, log);
+    throw error;
+  }
+}
+
+async function closeAll(closers: readonly (() => Promise<void> | void)[], log: Log): Promise<void> {
+  for (const close of closers.toReversed()) {
+    try {
+      await close();
+    } catch (error) {
+      log.error("stop_failed", { error: error as Error });
+    }
+  }
+}
+
+interface Keys {
+  readonly secretKey: string;
+  readonly jwtSecret: string;
+  readonly auditSigningKey: string;
+}
+
+/** Given by configuration, else generated once into the data directory. */
+function keysOf(config: Configuration, directory: DataDirectory): Keys {
+  return {
+    secretKey: config.secretKey ?? directory.secret("secret-key", () => randomBytes(32).toString("base64")),
+    jwtSecret: config.jwtSecret ?? directory.secret("jwt-secret", () => randomBytes(32).toString("base64url")),
+    auditSigningKey: config.auditSigningKey ?? directory.secret("audit-signing-key.pem", () => generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString()),
+  };
+}
+
+async function connect(config: Configuration, directory: DataDirectory, log: Log, hooks: ComposeHooks): Promise<{ connection: DatabaseConnection; description: string; close: () => Promise<void> }> {
+  const options = { log, ...(hooks.onQuery === undefined ? {} : { onQuery: hooks.onQuery }) };
+  if (config.databaseUrl !== undefined) {
+    const connection = openDatabase(config.databaseUrl, options);
+    const failure = await answers(connection.db);
+    if (failure !== null) {
+      await connection.close();
+      throw new ConfigurationError(`DATABASE_URL: ${failure}`);
+    }
+    return { connection, description: withoutPassword(config.databaseUrl), close: connection.close };
+  }
+  const embedded = await startEmbeddedPostgres({ directory, log });
+  const connection = openDatabase(embedded.url, options);
+  return {
+    connection,
+    description: `embedded PostgreSQL in ${embedded.home}`,
+    async close() {
+      await connection.close();
+      await embedded.stop();
+    },
+  };
+}
+
+function withoutPassword(url: string): string {
+  const shown = new URL(url);
+  return `${shown.protocol}//${shown.hostname}${shown.port === "" ? "" : `:${shown.port}`}${shown.pathname}`;
+}
+
+/** Null when the database answers, else why not. */
+async function answers(db: DatabaseConnection["db"]): Promise<string | null> {
+  try {
+    await db.selectFrom("config_version").select("version").execute();
+    return null;
+  } catch (error) {
+    // Before the first migration there is no table yet, and that too is an answer.
+    return (error as { code?: string }).code === "42P01" ? null : `the database does not answer: ${(error as Error).message}`;
+  }
+}
+
+async function readyResponse(notReady: () => Promise<string | null>): Promise<Response> {
+  const { status, body } = await readiness({ notReady });
+  return Response.json(body, { status });
+}
+
+/** What a process without the control role answers on the control plane's port. */
+function healthOnly(health: Readonly<Record<string, () => Response | Promise<Response>>>) {
+  const app = new Hono();
+  for (const [path, handler] of Object.entries(health)) app.get(path, () => handler());
+  return { fetch: async (request: Request) => app.fetch(request) };
+}
+
+interface RuntimeParts {
+  readonly connection: DatabaseConnection;
+  readonly secrets: ReturnType<typeof secretBox>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: ReturnType<typeof telemetry>;
+  readonly journal: string;
+  readonly signingKey: string;
+}
+
+async function openRuntime(config: Configuration, parts: RuntimeParts) {
+  const { connection, secrets, clock, log, metrics } = parts;
+  const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log });
+  metrics.watchLedger(() => {
+    const status = ledger.status();
+    const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
+    return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, failed: status.failed !== null };
+  });
+  const snapshots = new Snapshots(connection.db, secrets);
+  const credentials = new CredentialCache(connection.db, clock);
+  const follower = new ConfigFollower(
+    connection,
+    {
+      tenantChanged: (tenantId) => snapshots.renew(tenantId),
+      credentialChanged: (keyHash) => credentials.drop(keyHash),
+      async everythingChanged() {
+        credentials.dropAll();
+        await snapshots.renewAll();
+      },
+    },
+    log,
+  );
+  await follower.start();
+  const usesWriter: Worker = every(USES_WRITTEN_MS, "write_key_uses", () => credentials.writeUses(), log);
+  const road = new Road({
+    ledger,
+    credentials,
+    snapshots,
+    secrets,
+    clock,
+    log,
+    providers: { openai: openaiProvider(outbound({ allowPrivate: config.allowPrivateUpstreams })), echo: echoProvider(clock) },
+    maxBodyBytes: config.maxBodyBytes,
+    upstreamTimeoutMs: config.upstreamTimeoutMs,
+    observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
+  });
+  return {
+    road,
+    ledger,
+    async close() {
+      await usesWriter.stop();
+      await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
+      await follower.stop();
+      await ledger.close();
+    },
+  };
+}
+
+function ledgerReads(db: DatabaseConnection["db"]): AdminDeps["ledger"] {
+  return {
+    queryRows: ({ tenant_id, ...query }, access) => queryRows(db, { ...query, ...(tenant_id === null ? {} : { tenant_id }) }, access),
+    listChains: () => listChains(db),
+    verifyChain: (chainId, range) => verifyChain(db, chainId, { fromSeq: range.from_seq, toSeq: range.to_seq }),
+    exportChain: async (chainId) => exportChain(db, chainId),
+    listKeys: () => listSigningKeys(db),
+  };
+}

@@ -1,0 +1,149 @@
+import type { ApiKey, ApiKeyCreate, ApiKeyQuery, ApiKeyUpdate, MintedApiKey } from "@gatehouse/contracts/api-keys";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { newApiKey, sha256Hex } from "../../kernel/secrets.ts";
+import { activeKeyByName, apiKeyStore, type ApiKeyRow } from "../../store/api-keys.ts";
+import { endUserExists } from "../../store/end-users.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import { resourceGroupStore } from "../../store/resource-groups.ts";
+import { invalidField, notFound } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+
+const RESOURCE = "api-keys";
+const HINT_LENGTH = 4;
+
+function statusOf(row: ApiKeyRow, now: Date): ApiKey["status"] {
+  if (row.revoked_at !== null) return "revoked";
+  return row.expires_at !== null && row.expires_at <= now ? "expired" : "active";
+}
+
+function read(row: ApiKeyRow, now: Date): ApiKey {
+  const graceLasts = row.previous_valid_until !== null && row.previous_valid_until > now && statusOf(row, now) === "active";
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    name: row.name,
+    scope: row.scope as ApiKey["scope"],
+    access_mode: row.access_mode as ApiKey["access_mode"],
+    resource_group_id: row.resource_group_id,
+    end_user_id: row.end_user_id,
+    allowed_skill_ids: row.allowed_skill_ids,
+    key_hint: row.key_hint,
+    status: statusOf(row, now),
+    expires_at: row.expires_at?.toISOString() ?? null,
+    revoked_at: row.revoked_at?.toISOString() ?? null,
+    previous_valid_until: graceLasts ? (row.previous_valid_until?.toISOString() ?? null) : null,
+    last_used_at: row.last_used_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+const minted = (key: ApiKey, plaintext: string): MintedApiKey => ({ ...key, key_value: plaintext, full_key: plaintext, key: plaintext });
+
+/** Both values a key answers to, so that no runtime process goes on accepting either. */
+function notifyKey(write: Write, row: ApiKeyRow): void {
+  write.notify(row.tenant_id, "api_key", row.key_hash);
+  if (row.previous_hash !== null) write.notify(row.tenant_id, "api_key", row.previous_hash);
+}
+
+async function found(write: Write, tenantId: string, id: string, lock?: "lock"): Promise<ApiKeyRow> {
+  const row = await apiKeyStore.find(write.trx, tenantId, id, lock);
+  if (row === undefined) throw notFound("API key");
+  return row;
+}
+
+function future(write: Write, expiresAt: string | null): Date | null {
+  if (expiresAt === null) return null;
+  const date = new Date(expiresAt);
+  if (date <= write.now) throw invalidField("expires_at", "must be in the future");
+  return date;
+}
+
+export async function listApiKeys(directory: Directory, tenantId: string, filters: ApiKeyQuery, page: Page): Promise<Paged<ApiKey>> {
+  const now = new Date(directory.clock.now());
+  const { items, total } = await apiKeyStore.page(directory.db, tenantId, { ...filters, now }, page);
+  return { items: items.map((row) => read(row, now)), total };
+}
+
+export async function getApiKey(directory: Directory, tenantId: string, id: string): Promise<ApiKey> {
+  const row = await apiKeyStore.find(directory.db, tenantId, id);
+  if (row === undefined) throw notFound("API key");
+  return read(row, new Date(directory.clock.now()));
+}
+
+/** The answer is the only place the plaintext is ever in; the table has its hash. */
+export async function createApiKey(write: Write, tenantId: string, groupId: string, body: ApiKeyCreate): Promise<MintedApiKey> {
+  if ((await resourceGroupStore.find(write.trx, tenantId, groupId)) === undefined) throw notFound("resource group");
+  if (body.end_user_id !== undefined && !(await endUserExists(write.trx, tenantId, body.end_user_id))) throw invalidField("end_user_id", "names no end user of this tenant");
+  const twin = await activeKeyByName(write.trx, groupId, body.name, write.now);
+  if (twin !== undefined) throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
+  const id = uuid();
+  const plaintext = newApiKey();
+  await apiKeyStore.insert(write.trx, {
+    id,
+    tenant_id: tenantId,
+    name: body.name,
+    scope: body.scope ?? "global",
+    access_mode: body.access_mode ?? "shared",
+    resource_group_id: groupId,
+    end_user_id: body.end_user_id ?? null,
+    allowed_skill_ids: body.allowed_skill_ids == null ? null : JSON.stringify(body.allowed_skill_ids),
+    key_hash: sha256Hex(plaintext),
+    key_hint: plaintext.slice(-HINT_LENGTH),
+    previous_hash: null,
+    expires_at: future(write, body.expires_at ?? null),
+    created_at: write.now,
+    updated_at: write.now,
+  });
+  const row = await found(write, tenantId, id);
+  write.log({ tenant_id: tenantId, action: "create", resource: RESOURCE, resource_id: id, after: read(row, write.now) });
+  notifyKey(write, row);
+  return minted(read(row, write.now), plaintext);
+}
+
+export async function updateApiKey(write: Write, tenantId: string, id: string, body: ApiKeyUpdate): Promise<ApiKey> {
+  const before = await found(write, tenantId, id, "lock");
+  if (body.name !== undefined && body.name !== before.name && before.resource_group_id !== null && statusOf(before, write.now) === "active") {
+    const twin = await activeKeyByName(write.trx, before.resource_group_id, body.name, write.now);
+    if (twin !== undefined) throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
+  }
+  await apiKeyStore.update(write.trx, id, {
+    ...(body.name === undefined ? {} : { name: body.name }),
+    ...(body.expires_at === undefined ? {} : { expires_at: body.expires_at === null ? null : new Date(body.expires_at) }),
+    updated_at: write.now,
+  });
+  const row = await found(write, tenantId, id);
+  write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: id, before: read(before, write.now), after: read(row, write.now) });
+  notifyKey(write, row);
+  return read(row, write.now);
+}
+
+/** For good. A key that is already revoked keeps the time it was. */
+export async function revokeApiKey(write: Write, tenantId: string, id: string): Promise<ApiKey> {
+  const before = await found(write, tenantId, id, "lock");
+  await apiKeyStore.update(write.trx, id, { revoked_at: before.revoked_at ?? write.now, updated_at: write.now });
+  const row = await found(write, tenantId, id);
+  write.log({ tenant_id: tenantId, action: "revoke", resource: RESOURCE, resource_id: id, before: read(before, write.now), after: read(row, write.now) });
+  notifyKey(write, row);
+  return read(row, write.now);
+}
+
+/** A new value under the same id. The old one stays valid for the grace, the one before it goes at once. */
+export async function rotateApiKey(write: Write, tenantId: string, id: string, graceSeconds: number): Promise<MintedApiKey> {
+  const before = await found(write, tenantId, id, "lock");
+  if (statusOf(before, write.now) !== "active") throw new Refused(refuse("key_not_active"));
+  const plaintext = newApiKey();
+  await apiKeyStore.update(write.trx, id, {
+    key_hash: sha256Hex(plaintext),
+    key_hint: plaintext.slice(-HINT_LENGTH),
+    previous_hash: before.key_hash,
+    previous_valid_until: new Date(write.now.getTime() + graceSeconds * 1000),
+    updated_at: write.now,
+  });
+  const row = await found(write, tenantId, id);
+  write.log({ tenant_id: tenantId, action: "rotate", resource: RESOURCE, resource_id: id, before: read(before, write.now), after: { ...read(row, write.now), grace_seconds: graceSeconds } });
+  notifyKey(write, before);
+  notifyKey(write, row);
+  return minted(read(row, write.now), plaintext);
+}

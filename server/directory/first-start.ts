@@ -1,0 +1,131 @@
+import { newPassword } from "../kernel/secrets.ts";
+import { lockFirstStart, systemAdminExists } from "../store/admin-users.ts";
+import { createApiKey } from "./credentials/api-keys.ts";
+import { hostAddress, KNOWN_PROVIDERS, type KnownModel, type KnownProvider } from "./first-start-providers.ts";
+import { resourceGroups } from "./groups/resource-groups.ts";
+import { models } from "./models/models.ts";
+import { providers } from "./models/providers.ts";
+import { adminUsers } from "./people/admin-users.ts";
+import { createEndUser } from "./people/end-users.ts";
+import { tenants } from "./tenants/tenants.ts";
+import { write, type Actor, type Directory, type Write } from "./writes/write.ts";
+
+export interface FirstStartDeps {
+  readonly directory: Directory;
+  /** Of the system admin; generated when left out. */
+  readonly bootstrapAdminPassword: string | undefined;
+  /** Whether to make the group, key, portal user and models that let a first call work. */
+  readonly quickstart: boolean;
+  /** Where the key variables of providers are looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+/** What can be shown only now, because the store has its hash. */
+export interface MadeSecrets {
+  /** Only when it was generated. */
+  admin_password?: string;
+  api_key?: string;
+  portal_user?: { username: string; password: string };
+}
+
+export interface FirstStart {
+  /** False on every later start, which makes nothing. */
+  readonly first: boolean;
+  readonly made: MadeSecrets;
+  /** Names of the models made. */
+  readonly models: string[];
+}
+
+const ADMIN = "admin";
+const DEFAULT = "default";
+const PORTAL_USER = "user";
+const ECHO = "echo";
+const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
+const LATER: FirstStart = { first: false, made: {}, models: [] };
+
+/**
+ * Makes the records of a first start in a store that has none: all of them or none. A store is new until it has a system
+ * admin, and that can never be deleted, so a later start makes nothing, a provider whose variable was set since included:
+ * what an admin has changed or removed stays as they left it. Safe in two processes that start at once.
+ */
+export async function firstStart(deps: FirstStartDeps): Promise<FirstStart> {
+  if (await systemAdminExists(deps.directory.db)) return LATER;
+  const already = new Error("another process was first");
+  try {
+    return await write(deps.directory, GATEWAY, async (change) => {
+      await lockFirstStart(change.trx);
+      if (await systemAdminExists(change.trx)) throw already;
+      return makeRecords(change, deps);
+    });
+  } catch (error) {
+    if (error === already) return LATER;
+    throw error;
+  }
+}
+
+async function makeRecords(change: Write, deps: FirstStartDeps): Promise<FirstStart> {
+  const made: MadeSecrets = {};
+  const password = deps.bootstrapAdminPassword ?? newPassword();
+  if (deps.bootstrapAdminPassword === undefined) made.admin_password = password;
+  await adminUsers.create(change, null, { username: ADMIN, password });
+  await tenants.create(change, null, { id: DEFAULT, name: DEFAULT, display_name: "Default" });
+  if (!deps.quickstart) return { first: true, made, models: [] };
+
+  const group = await resourceGroups.create(change, DEFAULT, { name: DEFAULT, display_name: "Default" });
+  made.api_key = (await createApiKey(change, DEFAULT, group.id, { name: "quick start" })).key_value;
+  const user = { username: PORTAL_USER, password: newPassword() };
+  await createEndUser(change, DEFAULT, { ...user, primary_group_id: group.id });
+  made.portal_user = user;
+
+  const found = KNOWN_PROVIDERS.flatMap((known) => providerHere(known, deps.env));
+  if (found.length === 0) await makeEcho(change, group.id);
+  for (const provider of found) await makeProvider(change, group.id, provider);
+  return { first: true, made, models: found.length === 0 ? [ECHO] : found.flatMap(({ known }) => known.models.map((model) => model.name)) };
+}
+
+interface ProviderHere {
+  readonly known: KnownProvider;
+  readonly apiKey: string | undefined;
+  readonly baseUrl: string;
+}
+
+function providerHere(known: KnownProvider, env: FirstStartDeps["env"]): ProviderHere[] {
+  const value = env[known.variable]?.trim() ?? "";
+  if (value === "") return [];
+  if (known.isHost === true) return [{ known, apiKey: undefined, baseUrl: hostAddress(value) }];
+  const moved = known.baseUrlVariable === undefined ? "" : (env[known.baseUrlVariable]?.trim() ?? "");
+  return [{ known, apiKey: value, baseUrl: (moved === "" ? known.base_url : moved).replace(/\/+$/, "") }];
+}
+
+async function makeProvider(change: Write, groupId: string, { known, apiKey, baseUrl }: ProviderHere): Promise<void> {
+  const key = apiKey === undefined ? {} : { api_key: apiKey };
+  await providers.create(change, DEFAULT, { provider_key: known.provider_key, name: known.name, api_format: "openai", base_url: baseUrl, ...key });
+  for (const model of known.models) {
+    await models.create(change, DEFAULT, { name: model.name, provider: known.provider_key, group_ids: [groupId], ...facts(model) });
+  }
+}
+
+function facts(model: KnownModel) {
+  const [input = null, output = null, cacheRead = null, cacheWrite = null] = model.prices ?? [];
+  return {
+    context_window: model.context_window ?? null,
+    supports_vision: model.supports_vision ?? false,
+    input_cost_per_million_tokens: input,
+    output_cost_per_million_tokens: output,
+    cache_read_cost_per_million_tokens: cacheRead,
+    cache_write_cost_per_million_tokens: cacheWrite,
+  };
+}
+
+async function makeEcho(change: Write, groupId: string): Promise<void> {
+  await providers.create(change, DEFAULT, { provider_key: ECHO, name: "Echo", api_format: ECHO });
+  await models.create(change, DEFAULT, {
+    name: ECHO,
+    provider: ECHO,
+    group_ids: [groupId],
+    description: "Answers with the caller's own last message. No model: it is there so that the first call works offline.",
+    // Free, which is not the same as unpriced.
+    input_cost_per_million_tokens: 0,
+    output_cost_per_million_tokens: 0,
+  });
+}

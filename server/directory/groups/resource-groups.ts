@@ -1,0 +1,123 @@
+import type { GroupTree, ResourceGroup, ResourceGroupCreate, ResourceGroupQuery, ResourceGroupUpdate } from "@gatehouse/contracts/resource-groups";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { detachKeys } from "../../store/api-keys.ts";
+import {
+  ancestorsOf,
+  dependentsOfGroup,
+  descendantsOf,
+  groupIdByName,
+  knownGroups,
+  lockTree,
+  resourceGroupStore,
+  type ResourceGroupInsert,
+  type ResourceGroupPatch,
+  type ResourceGroupRow,
+} from "../../store/resource-groups.ts";
+import { counted, invalidField, records } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+
+/** Far deeper than any organization, and shallow enough to walk on every change. */
+const MAX_DEPTH = 32;
+
+function read(row: ResourceGroupRow): ResourceGroup {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    parent_group_id: row.parent_group_id,
+    name: row.name,
+    display_name: row.display_name,
+    description: row.description,
+    group_type: row.group_type as ResourceGroup["group_type"],
+    inherit_resources: row.inherit_resources,
+    eu_ai_act_risk_tier: row.eu_ai_act_risk_tier,
+    phi_resource: row.phi_resource,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+/** Refuses a parent that is not there, or under which the tree would be too deep. `below`: levels the group brings with it. */
+async function checkParent(write: Write, tenantId: string, parentId: string, below: number): Promise<ResourceGroupRow[]> {
+  if (!(await knownGroups(write.trx, tenantId, [parentId])).has(parentId)) throw invalidField("parent_group_id", "names no resource group of this tenant");
+  const above = await ancestorsOf(write.trx, tenantId, parentId);
+  if (above.length + 2 + below > MAX_DEPTH) throw invalidField("parent_group_id", `would make the tree deeper than ${MAX_DEPTH} levels`);
+  return above;
+}
+
+function levelsBelow(id: string, descendants: readonly ResourceGroupRow[]): number {
+  const depth = new Map([[id, 0]]);
+  for (const row of descendants) depth.set(row.id, (depth.get(row.parent_group_id ?? "") ?? 0) + 1);
+  return Math.max(...depth.values());
+}
+
+export const resourceGroups = records<ResourceGroupRow, ResourceGroupInsert, ResourceGroupPatch, ResourceGroup, ResourceGroupCreate, ResourceGroupUpdate, ResourceGroupQuery, string>({
+  resource: "resource-groups",
+  noun: "resource group",
+  store: resourceGroupStore,
+  read,
+  tenantOf: (row) => row.tenant_id,
+  begin: (write, tenantId) => lockTree(write.trx, tenantId),
+  twin: (write, tenantId, candidate) => groupIdByName(write.trx, tenantId, candidate.name),
+  async toInsert(write, tenantId, body) {
+    if (body.parent_group_id != null) await checkParent(write, tenantId, body.parent_group_id, 0);
+    return {
+      id: uuid(),
+      tenant_id: tenantId,
+      parent_group_id: body.parent_group_id ?? null,
+      name: body.name,
+      display_name: body.display_name ?? null,
+      description: body.description ?? null,
+      group_type: body.group_type ?? "team",
+      inherit_resources: body.inherit_resources ?? true,
+      eu_ai_act_risk_tier: body.eu_ai_act_risk_tier ?? null,
+      phi_resource: body.phi_resource ?? null,
+      created_at: write.now,
+      updated_at: write.now,
+    };
+  },
+  async toPatch(write, tenantId, row, body) {
+    const parentId = body.parent_group_id;
+    if (parentId != null && parentId !== row.parent_group_id) {
+      const below = levelsBelow(row.id, await descendantsOf(write.trx, tenantId, row.id));
+      if (parentId === row.id) throw cycle();
+      const above = await checkParent(write, tenantId, parentId, below);
+      if (above.some((ancestor) => ancestor.id === row.id)) throw cycle();
+    }
+    return { ...body, updated_at: write.now };
+  },
+  async dependents(write, row) {
+    const found = await dependentsOfGroup(write.trx, row.id, write.now);
+    return [...counted(found.children, "child group"), ...counted(found.active_keys, "active API key"), ...counted(found.end_users, "end user with it as primary group", "end users with it as primary group")];
+  },
+  removing: (write, row) => detachKeys(write.trx, row.id, write.now),
+  notify: (write, row) => write.notify(row.tenant_id, "policy"),
+});
+
+function cycle(): Refused {
+  return new Refused(refuse("cycle", undefined, { fields: [{ field: "parent_group_id", message: "stands under this group" }] }));
+}
+
+/** Root first, without the group itself. */
+export async function groupAncestors(directory: Directory, tenantId: string, id: string): Promise<ResourceGroup[]> {
+  await resourceGroups.get(directory, tenantId, id);
+  return (await ancestorsOf(directory.db, tenantId, id)).map(read);
+}
+
+/** Parents before children, without the group itself. */
+export async function groupDescendants(directory: Directory, tenantId: string, id: string): Promise<ResourceGroup[]> {
+  await resourceGroups.get(directory, tenantId, id);
+  return (await descendantsOf(directory.db, tenantId, id)).map(read);
+}
+
+/** The group with the tree below it. */
+export async function groupHierarchy(directory: Directory, tenantId: string, id: string): Promise<GroupTree> {
+  const root: GroupTree = { ...(await resourceGroups.get(directory, tenantId, id)), children: [] };
+  const nodes = new Map([[id, root]]);
+  for (const row of await descendantsOf(directory.db, tenantId, id)) {
+    const node: GroupTree = { ...read(row), children: [] };
+    nodes.set(row.id, node);
+    nodes.get(row.parent_group_id ?? "")?.children.push(node);
+  }
+  return root;
+}

@@ -1,0 +1,99 @@
+import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate } from "@gatehouse/contracts/providers";
+import { uuid } from "../../kernel/ids.ts";
+import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
+import { sealContext } from "../snapshot.ts";
+import { invalidField, records } from "../writes/records.ts";
+import type { Write } from "../writes/write.ts";
+
+const OPENAI_BASE_URL = "https://api.openai.com/v1";
+const HINT_LENGTH = 4;
+const NAMED_DEPENDENTS = 5;
+
+function read(row: ProviderRow): Provider {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    provider_key: row.provider_key,
+    name: row.name,
+    api_format: row.api_format as Provider["api_format"],
+    base_url: row.base_url,
+    has_api_key: row.api_key_sealed !== null,
+    api_key_hint: row.api_key_hint,
+    headers: row.headers,
+    region: row.region,
+    enabled: row.enabled,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+/** The columns of an upstream key: sealed for its record, with its last characters; nothing for a body that does not name it. */
+export function sealedKey(write: Write, table: "providers" | "models", id: string, apiKey: string | null | undefined): { api_key_sealed?: string | null; api_key_hint?: string | null } {
+  if (apiKey === undefined) return {};
+  if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
+  // Of a short key the hint would be most of it.
+  const hint = apiKey.length >= HINT_LENGTH * 3 ? apiKey.slice(-HINT_LENGTH) : "****";
+  return { api_key_sealed: write.directory.secrets.seal(apiKey, sealContext(table, id)), api_key_hint: hint };
+}
+
+export function originOf(address: string | null): string {
+  return address === null ? "" : new URL(address).origin;
+}
+
+function baseUrl(format: string, given: string | null | undefined): string | null {
+  if (given != null) return given;
+  if (format === "openai") return OPENAI_BASE_URL;
+  if (format === "echo") return null;
+  throw invalidField("base_url", `is required for api_format ${format}`);
+}
+
+export const providers = records<ProviderRow, ProviderInsert, ProviderPatch, Provider, ProviderCreate, ProviderUpdate, ProviderQuery, string>({
+  resource: "providers",
+  noun: "provider",
+  store: providerStore,
+  read,
+  tenantOf: (row) => row.tenant_id,
+  twin: async (write, tenantId, candidate) => (await providerByKey(write.trx, tenantId, candidate.provider_key))?.id,
+  async toInsert(write, tenantId, body) {
+    const id = uuid();
+    return {
+      id,
+      tenant_id: tenantId,
+      provider_key: body.provider_key,
+      name: body.name ?? body.provider_key,
+      api_format: body.api_format,
+      base_url: baseUrl(body.api_format, body.base_url),
+      headers: JSON.stringify(body.headers ?? {}),
+      region: body.region ?? null,
+      enabled: body.enabled ?? true,
+      api_key_sealed: null,
+      api_key_hint: null,
+      ...sealedKey(write, "providers", id, body.api_key),
+      created_at: write.now,
+      updated_at: write.now,
+    };
+  },
+  async toPatch(write, _tenantId, row, body) {
+    const { api_key: apiKey, headers, base_url: given, ...rest } = body;
+    const address = given === undefined ? row.base_url : given;
+    // A key goes only to the host it was given for: whoever may write providers may not read keys.
+    if (originOf(address) !== originOf(row.base_url)) {
+      if (apiKey === undefined && row.api_key_sealed !== null) throw invalidField("api_key", "must be sent again when base_url moves to another host");
+      if (await keyedModelFollows(write.trx, row.id)) throw invalidField("base_url", "cannot move to another host while a model of this provider has a key of its own for it");
+    }
+    return {
+      ...rest,
+      ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),
+      base_url: baseUrl(body.api_format ?? row.api_format, address),
+      ...sealedKey(write, "providers", row.id, apiKey),
+      updated_at: write.now,
+    };
+  },
+  async dependents(write, row) {
+    const names = await modelsOfProvider(write.trx, row.id, NAMED_DEPENDENTS + 1);
+    if (names.length === 0) return [];
+    return [`the models ${names.slice(0, NAMED_DEPENDENTS).join(", ")}${names.length > NAMED_DEPENDENTS ? " and more" : ""}`];
+  },
+  notify: (write, row) => write.notify(row.tenant_id, "policy"),
+});
+

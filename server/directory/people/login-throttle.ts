@@ -1,0 +1,79 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { BoundedMap } from "../bounded-map.ts";
+
+interface Window {
+  failures: number;
+  endsAt: number;
+}
+
+const WINDOW_MS = 10 * 60_000;
+const LIMITS = { pair: 5, address: 100, account: 100 } as const;
+const MAX_ENTRIES = 20_000;
+const MAX_WAITING = 20;
+
+type Kind = keyof typeof LIMITS;
+
+/**
+ * Slows the guessing of passwords, in the memory of this process. An account at one address has few failures, an address
+ * over all accounts and an account over all addresses have many. The last does not count for an address the account has
+ * logged in from before, so that a stranger's guesses never lock the owner out of their own place.
+ */
+export class LoginThrottle {
+  private readonly clock: Clock;
+  private readonly windows: Record<Kind, BoundedMap<string, Window>> = { pair: new BoundedMap(MAX_ENTRIES), address: new BoundedMap(MAX_ENTRIES), account: new BoundedMap(MAX_ENTRIES) };
+  private readonly trusted = new BoundedMap<string, true>(MAX_ENTRIES);
+  private readonly turns = new Map<string, { tail: Promise<unknown>; waiting: number }>();
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /**
+   * Runs one attempt and counts it when it answers false. Attempts on one account from one address run one after the
+   * other, so that many at once get no more guesses than many in a row. Answers the seconds to wait when it was not run.
+   */
+  async attempt(account: string, address: string, run: () => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
+    const pair = JSON.stringify([account, address]);
+    const turn = this.turns.get(pair) ?? { tail: Promise.resolve(), waiting: 0 };
+    if (turn.waiting >= MAX_WAITING) return { ran: false, retryAfter: 1 };
+    turn.waiting++;
+    this.turns.set(pair, turn);
+    const outcome = turn.tail.then(() => this.attemptNow(pair, account, address, run));
+    turn.tail = outcome.catch(() => undefined);
+    try {
+      return await outcome;
+    } finally {
+      turn.waiting--;
+      if (turn.waiting === 0) this.turns.delete(pair);
+    }
+  }
+
+  private async attemptNow(pair: string, account: string, address: string, run: () => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
+    const trusted = this.trusted.get(pair) === true;
+    const waitUntil = Math.max(this.blockedUntil("pair", pair), trusted ? 0 : Math.max(this.blockedUntil("address", address), this.blockedUntil("account", account)));
+    const now = this.clock.now();
+    if (waitUntil > now) return { ran: false, retryAfter: Math.ceil((waitUntil - now) / 1000) };
+    if (await run()) {
+      this.windows.pair.delete(pair);
+      this.trusted.set(pair, true);
+    } else {
+      this.count("pair", pair);
+      this.count("address", address);
+      this.count("account", account);
+    }
+    return { ran: true };
+  }
+
+  private blockedUntil(kind: Kind, key: string): number {
+    const window = this.windows[kind].get(key);
+    return window !== undefined && window.failures >= LIMITS[kind] ? window.endsAt : 0;
+  }
+
+  private count(kind: Kind, key: string): void {
+    const now = this.clock.now();
+    const held = this.windows[kind].get(key);
+    const window = held !== undefined && held.endsAt > now ? held : { failures: 0, endsAt: now + WINDOW_MS };
+    window.failures++;
+    this.windows[kind].set(key, window);
+  }
+}

@@ -1,0 +1,142 @@
+import { permissionsOf, type Permission, type Role } from "@gatehouse/contracts/roles";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { adminByUsername, adminUserStore, adminWithTenant, tenantsWithAdmin, type AdminUserRow, type SignedInRow } from "../../store/admin-users.ts";
+import { invalidField, notFound } from "../writes/records.ts";
+import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
+import type { AdminTokens } from "./admin-tokens.ts";
+import { nextGeneration } from "./admin-users.ts";
+import type { LoginThrottle } from "./login-throttle.ts";
+
+const RESOURCE = "admin-users";
+const DEFAULT_TENANT = "default";
+
+export interface Logins {
+  readonly directory: Directory;
+  readonly tokens: AdminTokens;
+  readonly throttle: LoginThrottle;
+  readonly verifyPassword: (password: string, hash: string) => Promise<boolean>;
+  /** Takes as long as a verification and is never true. */
+  readonly dummyVerify: (password?: string) => Promise<boolean>;
+}
+
+/** Who is signed in on the control plane. */
+export interface Admin {
+  readonly id: string;
+  readonly username: string;
+  readonly role: Role;
+  /** Null: a system admin. */
+  readonly tenantId: string | null;
+  readonly permissions: ReadonlySet<Permission>;
+}
+
+export interface SignIn {
+  readonly token: string;
+  readonly expiresIn: number;
+  readonly admin: Admin;
+}
+
+/** Where a login comes from. */
+export interface Origin {
+  readonly address: string;
+  readonly requestId: string;
+}
+
+function adminOf(row: AdminUserRow): Admin {
+  return { id: row.id, username: row.username, role: row.role as Role, tenantId: row.tenant_id, permissions: permissionsOf(row.role) };
+}
+
+/** The admin a bearer token stands for, as the database has them now; null when it stands for nobody any more. */
+export async function signedInAdmin(logins: Pick<Logins, "directory" | "tokens">, bearer: string): Promise<Admin | null> {
+  const token = await logins.tokens.verify(bearer);
+  if (token === null) return null;
+  const row = await adminWithTenant(logins.directory.db, token.userId);
+  return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === token.generation ? adminOf(row) : null;
+}
+
+/** The account meant by a tenant login: that of the tenant named, else of the only tenant that has the username, else of `default`. */
+async function tenantAccount(directory: Directory, username: string, tenantId: string | undefined): Promise<AdminUserRow | undefined> {
+  if (tenantId !== undefined) return adminByUsername(directory.db, tenantId, username);
+  const [only, another] = await tenantsWithAdmin(directory.db, username, 2);
+  if (only === undefined) return undefined;
+  return adminByUsername(directory.db, another === undefined ? only : DEFAULT_TENANT, username);
+}
+
+async function judge(logins: Logins, row: AdminUserRow | undefined, password: string): Promise<{ signedIn: SignedInRow } | { reason: string }> {
+  if (row === undefined) {
+    await logins.dummyVerify(password);
+    return { reason: "unknown_user" };
+  }
+  if (!(await logins.verifyPassword(password, row.password_hash))) return { reason: "wrong_password" };
+  const fresh = await adminWithTenant(logins.directory.db, row.id);
+  if (fresh === undefined || !fresh.is_active) return { reason: "inactive_user" };
+  if (fresh.tenant_enabled === false) return { reason: "tenant_disabled" };
+  return { signedIn: fresh };
+}
+
+/**
+ * Throws the same `unauthenticated` refusal whatever was wrong, after the same work, and `too_many_logins` with
+ * Retry-After. The admin log says what was wrong. It never has the username of a stranger, which may be a password
+ * typed into the wrong field.
+ */
+export async function logIn(logins: Logins, kind: "tenant" | "system", given: { username: string; password: string; tenantId?: string | undefined }, origin: Origin): Promise<SignIn> {
+  const { directory } = logins;
+  const account = JSON.stringify([kind, given.tenantId ?? null, given.username.toLowerCase()]);
+  let signIn: SignIn | undefined;
+  const outcome = await logins.throttle.attempt(account, origin.address, async () => {
+    const row = kind === "system" ? await adminByUsername(directory.db, null, given.username) : await tenantAccount(directory, given.username, given.tenantId);
+    const verdict = await judge(logins, row, given.password);
+    const actor: Actor = { id: row?.id ?? null, username: row?.username ?? null, role: row?.role ?? null, clientIp: origin.address, requestId: origin.requestId };
+    if ("reason" in verdict) {
+      await logEntries(directory.db, actor, new Date(directory.clock.now()), [
+        { tenant_id: row?.tenant_id ?? null, action: "login_failed", resource: RESOURCE, resource_id: row?.id ?? null, after: { kind, reason: verdict.reason } },
+      ]);
+      return false;
+    }
+    await write(directory, actor, async (change) => {
+      await adminUserStore.update(change.trx, verdict.signedIn.id, { last_login: change.now });
+      change.log({ tenant_id: verdict.signedIn.tenant_id, action: "login", resource: RESOURCE, resource_id: verdict.signedIn.id, after: { kind } });
+    });
+    signIn = await issue(logins, verdict.signedIn);
+    return true;
+  });
+  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (signIn === undefined) throw new Refused(refuse("unauthenticated"));
+  return signIn;
+}
+
+async function issue(logins: Logins, row: AdminUserRow): Promise<SignIn> {
+  return { token: await logins.tokens.issue(row), expiresIn: logins.tokens.expirySeconds, admin: adminOf(row) };
+}
+
+function tooMany(retryAfter: number): Refused {
+  return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));
+}
+
+/** Ends every token of the admin and answers a new one. Refuses a wrong current password as a field of the body. */
+export async function changePassword(logins: Logins, admin: Admin, given: { current: string; next: string }, origin: Origin): Promise<SignIn> {
+  const { directory } = logins;
+  const actor: Actor = { id: admin.id, username: admin.username, role: admin.role, clientIp: origin.address, requestId: origin.requestId };
+  let signIn: SignIn | undefined;
+  const outcome = await logins.throttle.attempt(JSON.stringify(["change", admin.id]), origin.address, async () => {
+    const row = await adminWithTenant(directory.db, admin.id);
+    if (row === undefined) throw notFound("admin user");
+    if (!(await logins.verifyPassword(given.current, row.password_hash))) {
+      await logEntries(directory.db, actor, new Date(directory.clock.now()), [
+        { tenant_id: row.tenant_id, action: "change_password_failed", resource: RESOURCE, resource_id: row.id, after: { reason: "wrong_password" } },
+      ]);
+      return false;
+    }
+    const password_hash = await directory.hashPassword(given.next);
+    const changed = await write(directory, actor, async (change) => {
+      const tokens_valid_from = nextGeneration(row, change.now);
+      await adminUserStore.update(change.trx, row.id, { password_hash, tokens_valid_from, updated_at: change.now });
+      change.log({ tenant_id: row.tenant_id, action: "change_password", resource: RESOURCE, resource_id: row.id, after: { password: "***" } });
+      return { ...row, tokens_valid_from };
+    });
+    signIn = await issue(logins, changed);
+    return true;
+  });
+  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (signIn === undefined) throw invalidField("current_password", "is wrong");
+  return signIn;
+}

@@ -1,0 +1,124 @@
+import { DEFAULT_RETENTION, tenantSlug, type Tenant, type TenantCreate, type TenantStats, type TenantUpdate } from "@gatehouse/contracts/tenants";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
+import { knownModels } from "../../store/models.ts";
+import { tenantOfRecord, type TenantRecordTable } from "../../store/record-store.ts";
+import { countRecords, tenantExists, tenantIds, tenantStore, usageSince, type TenantFilters, type TenantInsert, type TenantPatch, type TenantRow } from "../../store/tenants.ts";
+import { counted, invalidField, notFound, records } from "../writes/records.ts";
+import type { Directory } from "../writes/write.ts";
+
+export type { TenantRecordTable };
+
+const DEFAULT_TENANT = "default";
+const STATS_DAYS = 30;
+
+function read(row: TenantRow): Tenant {
+  return {
+    id: row.id,
+    name: row.name,
+    display_name: row.display_name,
+    enabled: row.enabled,
+    data_retention: row.data_retention,
+    default_judge_model_id: row.default_judge_model_id,
+    allowed_regions: row.allowed_regions,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+/** The id a tenant gets from its name; throws a refusal that names `id` when the name gives none. */
+function slugOf(name: string): string {
+  const slug = name
+    .normalize("NFKD")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, "-")
+    .slice(0, 63)
+    .replaceAll(/^-+|-+$/g, "");
+  if (!tenantSlug.safeParse(slug).success) throw invalidField("id", "is required, because the name gives none");
+  return slug;
+}
+
+/** For system admins; the scope is always null. */
+export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, TenantCreate, TenantUpdate, TenantFilters, null>({
+  resource: "tenants",
+  noun: "tenant",
+  store: tenantStore,
+  read,
+  tenantOf: (row) => row.id,
+  // The id is all that must be unique, and it is looked for before the values are made.
+  twin: async () => undefined,
+  async toInsert(write, _scope, body) {
+    const id = body.id ?? slugOf(body.name);
+    if (await tenantExists(write.trx, id)) throw new Refused(refuse("conflict", "There is already a tenant of this id.", { extra: { existing_id: id } }));
+    if (body.default_judge_model_id != null) throw invalidField("default_judge_model_id", "is no model of this tenant");
+    return {
+      id,
+      name: body.name,
+      display_name: body.display_name ?? null,
+      enabled: body.enabled ?? true,
+      data_retention: JSON.stringify({ ...DEFAULT_RETENTION, ...body.data_retention }),
+      default_judge_model_id: null,
+      allowed_regions: body.allowed_regions ?? [],
+      created_at: write.now,
+      updated_at: write.now,
+    };
+  },
+  async toPatch(write, _scope, row, body) {
+    const { data_retention: retention, ...rest } = body;
+    const judge = body.default_judge_model_id;
+    if (judge != null && !(await knownModels(write.trx, row.id, [judge])).has(judge)) throw invalidField("default_judge_model_id", "is no model of this tenant");
+    return { ...rest, ...(retention === undefined ? {} : { data_retention: JSON.stringify({ ...row.data_retention, ...retention }) }), updated_at: write.now };
+  },
+  async dependents(write, row) {
+    const counts = await countRecords(write.trx, row.id, write.now);
+    return [
+      ...counted(counts.resource_groups, "resource group"),
+      ...counted(counts.providers, "provider"),
+      ...counted(counts.models, "model"),
+      ...counted(counts.keys_active, "active API key"),
+      ...counted(counts.end_users, "end user"),
+      ...counted(counts.admin_users, "admin user"),
+    ];
+  },
+  notify: (write, row) => write.notify(row.id, "tenant"),
+});
+
+/**
+ * The tenant a system admin means: the one named, else `default`, else the only one there is.
+ * Undefined when the one named is not there, or when none is named and it could be any.
+ */
+export async function tenantMeant(directory: Directory, named: string | undefined): Promise<string | undefined> {
+  if (named !== undefined) return (await tenantExists(directory.db, named)) ? named : undefined;
+  if (await tenantExists(directory.db, DEFAULT_TENANT)) return DEFAULT_TENANT;
+  const [only, another] = await tenantIds(directory.db, 2);
+  return another === undefined ? only : undefined;
+}
+
+/** The tenant a record is in, for a system admin who names only the record; undefined when there is no such record. */
+export async function tenantHolding(directory: Directory, table: TenantRecordTable, id: string): Promise<string | undefined> {
+  return (await tenantOfRecord(directory.db, table, id)) ?? undefined;
+}
+
+export async function tenantStats(directory: Directory, id: string): Promise<TenantStats> {
+  if (!(await tenantExists(directory.db, id))) throw notFound("tenant");
+  const now = directory.clock.now();
+  const counts = await countRecords(directory.db, id, new Date(now));
+  const usage = await usageSince(directory.db, id, new Date(now - STATS_DAYS * 86_400_000));
+  return {
+    tenant_id: id,
+    admin_users: counts.admin_users,
+    end_users: counts.end_users,
+    resource_groups: counts.resource_groups,
+    providers: counts.providers,
+    models: counts.models,
+    api_keys: { active: counts.keys_active, revoked: counts.keys_revoked, expired: counts.keys_expired },
+    last_30_days: {
+      requests: usage.requests,
+      errors: usage.errors,
+      prompt_tokens: usage.prompt_tokens,
+      completion_tokens: usage.completion_tokens,
+      cost_usd: usdFromMicros(usage.cost_micro_usd),
+      unpriced_requests: usage.unpriced_requests,
+    },
+  };
+}

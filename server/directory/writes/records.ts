@@ -1,0 +1,128 @@
+import { refuse, Refused } from "../../kernel/errors.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import type { RecordStore } from "../../store/record-store.ts";
+import type { Directory, Write } from "./write.ts";
+
+/** What every directory resource offers. `Scope` is the tenant it is held to; null means all, where that may be. */
+export interface Records<Read, Create, Update, Filters, Scope extends string | null = string> {
+  list(directory: Directory, scope: Scope, filters: Filters, page: Page): Promise<Paged<Read>>;
+  /** Throws a `not_found` refusal, as update and remove do. */
+  get(directory: Directory, scope: Scope, id: string): Promise<Read>;
+  create(write: Write, scope: Scope, body: Create): Promise<Read>;
+  update(write: Write, scope: Scope, id: string, body: Update): Promise<Read>;
+  remove(write: Write, scope: Scope, id: string): Promise<void>;
+}
+
+export interface RecordSpec<Row extends { id: string }, Insert extends { id: string }, Patch, Read, Create, Update, Filters, Scope extends string | null> {
+  /** Plural, as the admin log names it. */
+  readonly resource: string;
+  /** Singular, for people. */
+  readonly noun: string;
+  readonly store: RecordStore<Row, Insert, Patch, Filters, Scope>;
+  read(row: Row): Read;
+  /** The tenant a row belongs to, for its log entries. */
+  tenantOf(row: Row): string | null;
+  /** Runs before anything is read: takes the locks that more than one row needs. */
+  begin?(write: Write, scope: Scope): Promise<void>;
+  /** Id of another record that already has what must be unique. */
+  twin(write: Write, scope: Scope, candidate: Insert | Row): Promise<string | undefined>;
+  toInsert(write: Write, scope: Scope, body: Create): Promise<Insert>;
+  toPatch(write: Write, scope: Scope, row: Row, body: Update): Promise<Patch>;
+  /** After the row is in: what belongs to it in other tables. */
+  created?(write: Write, scope: Scope, row: Row, body: Create): Promise<void>;
+  /** What still depends on the row, in words such as "3 models"; nothing lets it go. */
+  dependents(write: Write, row: Row): Promise<string[]>;
+  /** Before the row goes: what goes with it. */
+  removing?(write: Write, row: Row): Promise<void>;
+  notify(write: Write, row: Row): void;
+}
+
+/** Body members that are stored sealed or hashed and shown to nobody. */
+const SECRET_MEMBERS = ["api_key", "password"] as const;
+
+export function notFound(noun: string): Refused {
+  return new Refused(refuse("not_found", `There is no such ${noun}.`));
+}
+
+export function invalidField(field: string, message: string): Refused {
+  return new Refused(refuse("invalid_body", `${field} ${message}`, { fields: [{ field, message }] }));
+}
+
+/** "1 model", "2 models", and nothing for none. */
+export function counted(count: number, singular: string, plural = `${singular}s`): string[] {
+  return count === 0 ? [] : [`${count} ${count === 1 ? singular : plural}`];
+}
+
+export function records<Row extends { id: string }, Insert extends { id: string }, Patch, Read extends object, Create, Update, Filters, Scope extends string | null>(
+  spec: RecordSpec<Row, Insert, Patch, Read, Create, Update, Filters, Scope>,
+): Records<Read, Create, Update, Filters, Scope> {
+  const { store, resource, noun } = spec;
+
+  async function locked(write: Write, scope: Scope, id: string): Promise<Row> {
+    await spec.begin?.(write, scope);
+    const row = await store.find(write.trx, scope, id, "lock");
+    if (row === undefined) throw notFound(noun);
+    return row;
+  }
+
+  async function written(write: Write, scope: Scope, id: string): Promise<Row> {
+    const row = await store.find(write.trx, scope, id);
+    if (row === undefined) throw new Error(`a ${noun} is not there after it was written`);
+    return row;
+  }
+
+  async function refuseTwin(write: Write, scope: Scope, candidate: Insert | Row): Promise<void> {
+    const twin = await spec.twin(write, scope, candidate);
+    if (twin !== undefined && twin !== candidate.id) throw new Refused(refuse("conflict", `There is already a ${noun} of this name.`, { extra: { existing_id: twin } }));
+  }
+
+  return {
+    async list(directory, scope, filters, page) {
+      const { items, total } = await store.page(directory.db, scope, filters, page);
+      return { items: items.map((row) => spec.read(row)), total };
+    },
+    async get(directory, scope, id) {
+      const row = await store.find(directory.db, scope, id);
+      if (row === undefined) throw notFound(noun);
+      return spec.read(row);
+    },
+    async create(write, scope, body) {
+      await spec.begin?.(write, scope);
+      const values = await spec.toInsert(write, scope, body);
+      await refuseTwin(write, scope, values);
+      await store.insert(write.trx, values);
+      await spec.created?.(write, scope, await written(write, scope, values.id), body);
+      const row = await written(write, scope, values.id);
+      const after = spec.read(row);
+      write.log({ tenant_id: spec.tenantOf(row), action: "create", resource, resource_id: row.id, after: masked(after, body) });
+      spec.notify(write, row);
+      return after;
+    },
+    async update(write, scope, id, body) {
+      const before = await locked(write, scope, id);
+      const patch = await spec.toPatch(write, scope, before, body);
+      await refuseTwin(write, scope, { ...before, ...patch });
+      await store.update(write.trx, id, patch);
+      const row = await written(write, scope, id);
+      const after = spec.read(row);
+      write.log({ tenant_id: spec.tenantOf(row), action: "update", resource, resource_id: id, before: spec.read(before), after: masked(after, body) });
+      spec.notify(write, row);
+      return after;
+    },
+    async remove(write, scope, id) {
+      const row = await locked(write, scope, id);
+      const dependents = await spec.dependents(write, row);
+      if (dependents.length > 0) throw new Refused(refuse("in_use", `This ${noun} cannot go while it has ${dependents.join(", ")}.`, { extra: { dependents } }));
+      await spec.removing?.(write, row);
+      await store.remove(write.trx, id);
+      write.log({ tenant_id: spec.tenantOf(row), action: "delete", resource, resource_id: id, before: spec.read(row) });
+      spec.notify(write, row);
+    },
+  };
+}
+
+/** Says which secrets a write set, without saying what to. */
+function masked(after: object, body: unknown): object {
+  const set = SECRET_MEMBERS.filter((member) => (body as Record<string, unknown>)[member] != null);
+  return { ...after, ...Object.fromEntries(set.map((member) => [member, "***"])) };
+}

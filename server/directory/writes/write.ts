@@ -1,0 +1,106 @@
+import type { Clock } from "../../kernel/clock.ts";
+import { ulid } from "../../kernel/ids.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import { appendAdminLog } from "../../store/admin-log.ts";
+import { recordChange, type ChangeTopic } from "../../store/config-changes.ts";
+import type { Database, Trx } from "../../store/database.ts";
+
+/** What the directory works with. */
+export interface Directory {
+  readonly db: Database;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  /** Argon2id; slow on purpose. */
+  readonly hashPassword: (password: string) => Promise<string>;
+}
+
+/** Who makes a change. The ids are null for the gateway itself. */
+export interface Actor {
+  readonly id: string | null;
+  readonly username: string | null;
+  readonly role: string | null;
+  readonly clientIp: string | null;
+  readonly requestId: string | null;
+}
+
+export interface LogEntry {
+  readonly tenant_id: string | null;
+  readonly action: string;
+  readonly resource: string;
+  readonly resource_id: string | null;
+  /** As a reader of the resource would see it: never with a secret in it. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+}
+
+/** A change under way: everything done through `trx` happens with its log entries and notices, or not at all. */
+export interface Write {
+  readonly trx: Trx;
+  readonly now: Date;
+  readonly actor: Actor;
+  readonly directory: Directory;
+  log(entry: LogEntry): void;
+  /** Tells the runtime processes what to renew. */
+  notify(tenantId: string, topic: ChangeTopic, ref?: string): void;
+}
+
+// Two writers met: unique violation, foreign key violation, serialization failure, deadlock. The second look finds the
+// other's work and refuses in words.
+const WORTH_ANOTHER_LOOK = new Set(["23505", "23503", "40001", "40P01"]);
+const LOOKS = 4;
+
+/**
+ * Runs `work` in one transaction, which also carries its admin log entries and change notices. A `Refused` thrown in it
+ * undoes everything. `work` may run more than once, so it must do nothing outside the transaction.
+ */
+export async function write<T>(directory: Directory, actor: Actor, work: (write: Write) => Promise<T>): Promise<T> {
+  for (let look = 1; ; look++) {
+    try {
+      return await attempt(directory, actor, work);
+    } catch (error) {
+      if (look >= LOOKS || !WORTH_ANOTHER_LOOK.has(String((error as { code?: unknown }).code))) throw error;
+    }
+  }
+}
+
+async function attempt<T>(directory: Directory, actor: Actor, work: (write: Write) => Promise<T>): Promise<T> {
+  return directory.db.transaction().execute(async (trx) => {
+    const entries: LogEntry[] = [];
+    const notices = new Map<string, { tenant_id: string; topic: ChangeTopic; ref?: string }>();
+    const result = await work({
+      trx,
+      now: new Date(directory.clock.now()),
+      actor,
+      directory,
+      log: (entry) => entries.push(entry),
+      notify: (tenantId, topic, ref) => notices.set(`${tenantId} ${topic} ${ref ?? ""}`, { tenant_id: tenantId, topic, ...(ref === undefined ? {} : { ref }) }),
+    });
+    if (entries.length === 0) throw new Error("a change was made that the admin log does not tell of");
+    await logEntries(trx, actor, new Date(directory.clock.now()), entries);
+    // Last, because the change counter is one row that every writer waits for.
+    for (const notice of notices.values()) await recordChange(trx, notice);
+    return result;
+  });
+}
+
+/** Appends entries that tell of no change of a record, such as a login. */
+export async function logEntries(db: Database | Trx, actor: Actor, at: Date, entries: readonly LogEntry[]): Promise<void> {
+  await appendAdminLog(
+    db,
+    entries.map((entry) => ({
+      id: ulid(),
+      tenant_id: entry.tenant_id,
+      at,
+      actor_id: actor.id,
+      actor_username: actor.username,
+      actor_role: actor.role,
+      action: entry.action,
+      resource: entry.resource,
+      resource_id: entry.resource_id,
+      before: entry.before === undefined ? null : JSON.stringify(entry.before),
+      after: entry.after === undefined ? null : JSON.stringify(entry.after),
+      client_ip: actor.clientIp,
+      request_id: actor.requestId,
+    })),
+  );
+}

@@ -1,0 +1,117 @@
+import { openCheckpoint } from "@gatehouse/ledger-format/checkpoint";
+import type { CheckpointLine } from "@gatehouse/ledger-format/checkpoint-trail";
+import type { ExportLine } from "@gatehouse/ledger-format/export";
+import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
+import { sql } from "kysely";
+import { auditColumns, isoColumn } from "../store/audit-columns.ts";
+import type { Database, Trx } from "../store/database.ts";
+
+export type ChainLine = Extract<ExportLine, { type: "chain" }>;
+
+/** Rows, checkpoints and what replaces them, in the order a verifier takes them. */
+export type ChainEntry = Exclude<ExportLine, { type: "chain" | "key" }>;
+
+export interface ChainReading {
+  readonly columns: readonly FieldName[];
+  /** Rows of other tenants, and of none, are given as links. Undefined: all rows are given. */
+  readonly tenantId?: string | undefined;
+  readonly fromSeq?: number | undefined;
+  /** Rows after it come only up to the next checkpoint, which anchors the end of the range. */
+  readonly toSeq?: number | undefined;
+}
+
+interface ChainSnapshot {
+  /** `exported_at` is the database's time of the snapshot. */
+  readonly chain: ChainLine;
+  entries(reading: ChainReading): AsyncGenerator<ChainEntry>;
+}
+
+// Small enough that the calls being served hardly notice the work between two of them.
+const BATCH = 500;
+
+/**
+ * One moment of a chain: rows, checkpoints and recorded head belong together however fast the writer goes on. Null
+ * when there is no such chain. The generator's transaction ends with it.
+ */
+export async function* readChainSnapshot(db: Database, chainId: string): AsyncGenerator<ChainSnapshot> {
+  const trx = await db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
+  try {
+    const found = await sql<Omit<ChainLine, "type">>`
+      SELECT chain_id, writer, first_seq, head_seq, head_hash, last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at,
+        to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS exported_at
+      FROM audit_chains WHERE chain_id = ${chainId}`.execute(trx);
+    const facts = found.rows[0];
+    if (facts === undefined) return;
+    const chain: ChainLine = { type: "chain", ...facts };
+    yield { chain, entries: (reading) => readEntries(trx, chain, reading) };
+  } finally {
+    await trx.rollback().execute();
+  }
+}
+
+async function* readEntries(trx: Trx, chain: ChainLine, reading: ChainReading): AsyncGenerator<ChainEntry> {
+  const from = reading.fromSeq !== undefined && reading.fromSeq > chain.first_seq ? reading.fromSeq : null;
+  const start = from ?? chain.first_seq;
+  const before = start > 1 ? await checkpointBefore(trx, chain.chain_id, start) : null;
+  if (before !== null && from !== null) yield { type: "checkpoint", chain_seq: before.chain_seq, note: before.note };
+  // Without a checkpoint over exactly the last dropped row the prefix was not dropped by retention: it is missing.
+  if (before !== null && from === null && before.chain_seq === start - 1) {
+    const row_hash = openCheckpoint(before.note, []).checkpoint?.rowHash ?? "";
+    yield { type: "pruned", through_seq: start - 1, row_hash, checkpoint: before.note };
+  }
+
+  const last = reading.toSeq === undefined ? null : await nextCheckpointSeq(trx, chain.chain_id, reading.toSeq);
+  const checkpoints = readCheckpoints(trx, chain.chain_id, before?.checkpoint_no ?? 0, last);
+  let checkpoint = await checkpoints.next();
+  for await (const row of readRows(trx, chain.chain_id, reading.columns, from, last)) {
+    // After all rows of its position: two of them are a fork, and the checkpoint speaks of one.
+    while (!checkpoint.done && checkpoint.value.chain_seq < (row.chain_seq as number)) {
+      yield { type: "checkpoint", ...checkpoint.value };
+      checkpoint = await checkpoints.next();
+    }
+    if (reading.tenantId === undefined || row.tenant_id === reading.tenantId) yield { type: "row", row };
+    else yield { type: "link", chain_seq: row.chain_seq as number, prev_hash: row.prev_hash ?? "", row_hash: row.row_hash ?? "" };
+  }
+  for (; !checkpoint.done; checkpoint = await checkpoints.next()) yield { type: "checkpoint", ...checkpoint.value };
+}
+
+interface CheckpointBefore extends CheckpointLine {
+  readonly checkpoint_no: number;
+}
+
+/** The newest checkpoint over a row before `seq`. */
+async function checkpointBefore(trx: Trx, chainId: string, seq: number): Promise<CheckpointBefore | null> {
+  const found = await sql<CheckpointBefore>`
+    SELECT checkpoint_no, chain_seq, note FROM audit_checkpoints
+    WHERE chain_id = ${chainId} AND chain_seq < ${seq} ORDER BY checkpoint_no DESC LIMIT 1`.execute(trx);
+  return found.rows[0] ?? null;
+}
+
+async function nextCheckpointSeq(trx: Trx, chainId: string, seq: number): Promise<number> {
+  const found = await sql<{ seq: number | null }>`SELECT min(chain_seq) AS seq FROM audit_checkpoints WHERE chain_id = ${chainId} AND chain_seq >= ${seq}`.execute(trx);
+  return found.rows[0]?.seq ?? seq;
+}
+
+async function* readCheckpoints(trx: Trx, chainId: string, afterNo: number, last: number | null): AsyncGenerator<CheckpointLine> {
+  for (let no = afterNo; ; ) {
+    const { rows } = await sql<CheckpointLine & { no: number }>`
+      SELECT checkpoint_no AS no, chain_seq, note FROM audit_checkpoints
+      WHERE chain_id = ${chainId} AND checkpoint_no > ${no} AND (${last}::bigint IS NULL OR chain_seq <= ${last}::bigint)
+      ORDER BY checkpoint_no LIMIT ${BATCH}`.execute(trx);
+    for (const { chain_seq, note } of rows) yield { chain_seq, note };
+    if (rows.length < BATCH) return;
+    no = rows.at(-1)?.no ?? no;
+  }
+}
+
+async function* readRows(trx: Trx, chainId: string, columns: readonly FieldName[], from: number | null, last: number | null): AsyncGenerator<AuditRow> {
+  const bounds = [sql`chain_id = ${chainId}`];
+  if (from !== null) bounds.push(sql`chain_seq >= ${from}`);
+  if (last !== null) bounds.push(sql`chain_seq <= ${last}`);
+  await sql`DECLARE ledger_rows NO SCROLL CURSOR FOR SELECT ${auditColumns(columns)} FROM audit_rows WHERE ${sql.join(bounds, sql` AND `)} ORDER BY chain_seq, audit_rows.id`.execute(trx);
+  for (;;) {
+    const { rows } = await sql<AuditRow>`FETCH ${sql.lit(BATCH)} FROM ledger_rows`.execute(trx);
+    yield* rows;
+    if (rows.length < BATCH) return;
+  }
+}

@@ -1,0 +1,46 @@
+import { rowHash } from "@gatehouse/ledger-format/canonical";
+import type { CleanRow } from "./row.ts";
+
+export interface ChainHead {
+  /** 0 before the first row. */
+  readonly seq: number;
+  /** Lower-case hex; 64 zeros before the first row. */
+  readonly hash: string;
+}
+
+export interface ChainLink {
+  readonly chain_id: string;
+  readonly chain_seq: number;
+  readonly prev_hash: string;
+  readonly row_hash: string;
+}
+
+/** The chain of one writer: gives each row its place. Positions are given in the order of calls, without gaps. */
+export interface Chain {
+  readonly chainId: string;
+  readonly head: ChainHead;
+  /** Makes `row` the head. It must be written next, or nothing ever again. */
+  append(row: CleanRow): ChainLink;
+}
+
+export function chainAt(chainId: string, start: ChainHead): Chain {
+  let head = start;
+  return {
+    chainId,
+    get head() {
+      return head;
+    },
+    append({ row }) {
+      const seq = head.seq + 1;
+      const hash = rowHash(row, "v2", head.hash);
+      const link = { chain_id: chainId, chain_seq: seq, prev_hash: head.hash, row_hash: hash };
+      head = { seq, hash };
+      return link;
+    },
+  };
+}
+
+/** The row's JSON with its link as the last fields. */
+export function chainedJson(row: CleanRow, link: ChainLink): string {
+  return `${row.json.slice(0, -1)},"chain_id":"${link.chain_id}","chain_seq":${link.chain_seq},"prev_hash":"${link.prev_hash}","row_hash":"${link.row_hash}"}`;
+}

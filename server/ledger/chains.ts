@@ -1,0 +1,108 @@
+import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
+import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
+import { printExportLine } from "@gatehouse/ledger-format/export";
+import { FIELD_NAMES, HASH_FORMATS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
+import { noteKey } from "@gatehouse/ledger-format/signed-note";
+import type { Verification } from "@gatehouse/ledger-format/verdict";
+import { createVerifier, type VerifierOptions } from "@gatehouse/ledger-format/verify";
+import { sql } from "kysely";
+import { Refused, refuse } from "../kernel/errors.ts";
+import { isoColumn } from "../store/audit-columns.ts";
+import type { Database } from "../store/database.ts";
+import { readChainSnapshot } from "./chain-snapshot.ts";
+import { listSigningKeys, trustedKey } from "./signing-keys.ts";
+
+export interface ChainSummary {
+  readonly chain_id: string;
+  readonly writer: string;
+  readonly first_seq: number;
+  readonly head_seq: number;
+  readonly head_hash: string;
+  readonly last_checkpoint_seq: number | null;
+  readonly updated_at: string;
+}
+
+export async function listChains(db: Database): Promise<ChainSummary[]> {
+  const result = await sql<ChainSummary>`
+    SELECT chain_id, writer, first_seq, head_seq, head_hash, last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at
+    FROM audit_chains ORDER BY chain_id`.execute(db);
+  return result.rows;
+}
+
+export interface ChainVerification extends Verification {
+  readonly duration_ms: number;
+}
+
+export interface VerifyChainOptions {
+  readonly fromSeq?: number | undefined;
+  readonly toSeq?: number | undefined;
+  /** Content of other tenants' rows is not looked at, and their ids are not told. */
+  readonly tenantId?: string | undefined;
+  /** Public keys (32 bytes) to trust instead of those the database lists. */
+  readonly publicKeys?: readonly Uint8Array[] | undefined;
+  /** A head known from elsewhere than the database, such as the live writer's `shippedSeq` and `shippedHash`. */
+  readonly knownHead?: VerifierOptions["knownHead"];
+}
+
+const VERIFIED: readonly FieldName[] = [...HASH_FORMATS.v2, "chain_id", "chain_seq", "prev_hash", "row_hash", "created_at", "bodies_pruned_at", "erased_at"];
+
+/** What the export of a row leaves out: content of calls, which has its own permission. */
+const CONTENT: readonly FieldName[] = ["request_body_preview", "response_body_preview", "request_headers", "response_headers"];
+
+const EXPORTED = FIELD_NAMES.filter((name) => !CONTENT.includes(name));
+
+const noSuchChain = () => new Refused(refuse("not_found", "There is no such audit chain."));
+
+async function keysFor(db: Database, publicKeys: readonly Uint8Array[] | undefined): Promise<TrustedKey[]> {
+  const listed = (await listSigningKeys(db)).map(trustedKey);
+  if (publicKeys === undefined || publicKeys.length === 0) return listed;
+  return publicKeys.map((bytes) => {
+    const key = noteKey(CHECKPOINT_KEY_NAME, bytes);
+    return listed.find((other) => other.publicKey === key.publicKey && other.name === key.name) ?? { ...key, validFrom: null, validTo: null };
+  });
+}
+
+function checkRange({ fromSeq, toSeq }: VerifyChainOptions): void {
+  const problems = Object.entries({ from_seq: fromSeq, to_seq: toSeq })
+    .filter(([, value]) => value !== undefined && (!Number.isSafeInteger(value) || (value as number) < 1))
+    .map(([field]) => ({ field, message: "must be an integer from 1" }));
+  if (problems.length === 0 && fromSeq !== undefined && toSeq !== undefined && toSeq < fromSeq) problems.push({ field: "to_seq", message: "must not be before from_seq" });
+  if (problems.length > 0) throw new Refused(refuse("invalid_body", undefined, { fields: problems }));
+}
+
+/** Verifies a chain as the tables hold it at one moment. Throws `Refused`: not_found, or invalid_body for a bad range. */
+export async function verifyChain(db: Database, chainId: string, options: VerifyChainOptions = {}): Promise<ChainVerification> {
+  checkRange(options);
+  const started = performance.now();
+  const { fromSeq, toSeq, tenantId, knownHead } = options;
+  const keys = await keysFor(db, options.publicKeys);
+  for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
+    const verifier = createVerifier({ chain, keys, now: chain.exported_at, ...(fromSeq === undefined ? {} : { fromSeq }), ...(toSeq === undefined ? {} : { toSeq }), ...(knownHead === undefined ? {} : { knownHead }) });
+    for await (const entry of entries({ columns: VERIFIED, tenantId, fromSeq, toSeq })) {
+      if (entry.type === "row") verifier.row(entry.row);
+      else if (entry.type === "link") verifier.link(entry);
+      else if (entry.type === "checkpoint") verifier.checkpoint(entry);
+      else verifier.pruned(entry);
+    }
+    return { ...verifier.end(), duration_ms: Math.round(performance.now() - started) };
+  }
+  throw noSuchChain();
+}
+
+function withoutNulls(row: AuditRow): AuditRow {
+  return Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
+}
+
+/** The chain as JSON lines the offline verifier reads. The first `next()` throws `Refused` when there is no such chain. */
+export async function* exportChain(db: Database, chainId: string, options: { readonly tenantId?: string | undefined } = {}): AsyncGenerator<string> {
+  const keys = await listSigningKeys(db);
+  for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
+    yield printExportLine(chain);
+    for (const key of keys) yield printExportLine({ type: "key", ...key });
+    for await (const entry of entries({ columns: EXPORTED, tenantId: options.tenantId })) {
+      yield printExportLine(entry.type === "row" ? { type: "row", row: withoutNulls(entry.row) } : entry);
+    }
+    return;
+  }
+  throw noSuchChain();
+}

@@ -1,0 +1,54 @@
+/**
+ * Groups the waits for stable storage: one sync runs at a time, and a sync releases exactly those who asked before it
+ * started. Whoever asks while one runs waits for the next, which starts when that ends.
+ */
+export interface GroupSync {
+  /** Resolves when everything written before the call is on stable storage. Rejects once a sync has failed. */
+  synced(): Promise<void>;
+  /** Milliseconds the last sync took. */
+  readonly lastMs: number;
+}
+
+/** `sync` covers what is written when it is called. After it has failed once it is never called again. */
+export function groupSync(sync: () => Promise<void>, now: () => number): GroupSync {
+  let running = false;
+  let waiting: { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } | null = null;
+  let failure: { error: unknown } | null = null;
+  let lastMs = 0;
+
+  function run(): void {
+    const released = waiting;
+    if (running || released === null) return;
+    waiting = null;
+    running = true;
+    const started = now();
+    sync().then(
+      () => {
+        running = false;
+        lastMs = now() - started;
+        released.resolve();
+        run();
+      },
+      (error: unknown) => {
+        // What a failed sync lost is unknown, and the kernel reports it once: a second try would succeed and mean nothing.
+        failure = { error };
+        released.reject(error);
+        waiting?.reject(error);
+        waiting = null;
+      },
+    );
+  }
+
+  return {
+    synced() {
+      if (failure !== null) return Promise.reject(failure.error);
+      waiting ??= Promise.withResolvers<void>();
+      const { promise } = waiting;
+      run();
+      return promise;
+    },
+    get lastMs() {
+      return lastMs;
+    },
+  };
+}

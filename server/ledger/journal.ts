@@ -1,0 +1,248 @@
+import { closeSync, openSync, readSync } from "node:fs";
+import type { Log } from "../kernel/log.ts";
+import { groupSync } from "./group-sync.ts";
+import { encodeRecord, type RecordType } from "./record.ts";
+import { segmentPath, type JournalFiles, type Position, type Segment } from "./segments.ts";
+
+/** The journal holds as much unshipped as it may: calls are refused rather than served unrecorded. */
+export class JournalFull extends Error {}
+
+/** The journal could not store something, so nothing it says from then on could be believed. It stays failed. */
+export class JournalFailed extends Error {}
+
+export interface JournalOptions {
+  readonly directory: string;
+  readonly files: JournalFiles;
+  readonly log: Log;
+  /** Bytes that may wait for the database. */
+  readonly maxBytes: number;
+  /** Size at which a segment is closed and a new one begun. */
+  readonly segmentBytes: number;
+  /** Segments left from before, oldest first, all on stable storage. */
+  readonly existing: readonly Segment[];
+  /** Number of the segment to begin with. */
+  readonly number: number;
+  /** JSON of the header of a segment begun now. */
+  readonly header: () => string;
+}
+
+/** The writing end of a journal. Writes go to the page cache at once, and to stable storage in groups. */
+export interface Journal {
+  /** Throws `JournalFull` or `JournalFailed`. */
+  begin(id: string, json: string): void;
+  /** Never refused for lack of room: the call has been served. Throws `JournalFailed`. */
+  seal(id: string, json: string): void;
+  checkpoint(json: string): void;
+  /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. */
+  synced(): Promise<void>;
+  accepting(): boolean;
+  /** Forgets segments before the position, whose rows are in the database. */
+  free(shipped: Position): void;
+  fail(reason: string, error: unknown): void;
+  close(): void;
+  readonly written: Position;
+  readonly stable: Position;
+  readonly failed: string | null;
+  readonly openCalls: number;
+  readonly unshippedBytes: number;
+  readonly lastSyncMs: number;
+}
+
+interface Marker extends Position {
+  readonly length: number;
+}
+
+const FIRST_GUESS_OF_ROW_BYTES = 8 * 1024;
+
+/** Begins a new segment; the caller has made sure that no other writer is at work in the directory. */
+export function openJournal(options: JournalOptions): Journal {
+  const { directory, files, log } = options;
+  const sizes = new Map<number, number>(options.existing.map((segment) => [segment.number, segment.size]));
+  const markers = new Map<string, Marker>();
+  let retired: number[] = [];
+  let newFile = false;
+  let fd = -1;
+  let segment = 0;
+  let size = 0;
+  let carried = 0;
+  let total = options.existing.reduce((sum, one) => sum + one.size, 0);
+  let shippedInFirst = 0;
+  let rowBytes = FIRST_GUESS_OF_ROW_BYTES;
+  let failed: string | null = null;
+  let closed = false;
+  let stable: Position = { segment: options.number, offset: 0 };
+
+  function fail(reason: string, error: unknown): void {
+    if (failed !== null) return;
+    failed = reason;
+    log.error("audit_journal_failed", { reason, error: error instanceof Error ? error : String(error) });
+  }
+
+  function guard(): void {
+    if (failed !== null) throw new JournalFailed(failed);
+    if (closed) throw new JournalFailed("the journal is closed");
+  }
+
+  function write(bytes: Buffer): void {
+    let done = 0;
+    try {
+      while (done < bytes.length) done += files.write(fd, done === 0 ? bytes : bytes.subarray(done));
+    } catch (error) {
+      // What was written of the record stays as a torn end, which the next start cuts off.
+      fail("a record could not be written", error);
+      throw new JournalFailed("a record could not be written", { cause: error });
+    }
+    size += bytes.length;
+    total += bytes.length;
+    sizes.set(segment, size);
+  }
+
+  function beginSegment(number: number): void {
+    try {
+      fd = files.create(segmentPath(directory, number));
+    } catch (error) {
+      fail("a segment could not be created", error);
+      throw new JournalFailed("a segment could not be created", { cause: error });
+    }
+    newFile = true;
+    segment = number;
+    size = 0;
+    write(encodeRecord("H", options.header()));
+  }
+
+  /** Open begin markers move on with the writer, so that no old segment is kept for the sake of one long call. */
+  function rotate(): void {
+    const previous = segment;
+    retired.push(fd);
+    beginSegment(previous + 1);
+    const readers = new Map<number, number>();
+    try {
+      for (const [id, marker] of markers) {
+        let reader = readers.get(marker.segment);
+        if (reader === undefined) readers.set(marker.segment, (reader = openSync(segmentPath(directory, marker.segment), "r")));
+        const record = Buffer.allocUnsafe(marker.length);
+        if (readSync(reader, record, 0, marker.length, marker.offset) !== marker.length) throw new Error("a begin marker could not be read back");
+        const offset = size;
+        write(record);
+        markers.set(id, { segment, offset, length: marker.length });
+      }
+    } catch (error) {
+      fail("begin markers could not be carried into a new segment", error);
+      throw error instanceof JournalFailed ? error : new JournalFailed("a segment could not be begun", { cause: error });
+    } finally {
+      for (const reader of readers.values()) closeSync(reader);
+    }
+    carried = size;
+  }
+
+  function append(type: RecordType, json: string): Marker {
+    guard();
+    const record = encodeRecord(type, json);
+    const { length } = record;
+    const at: Marker = { segment, offset: size, length };
+    write(record);
+    return at;
+  }
+
+  function rotateWhenFull(): void {
+    if (size - carried >= options.segmentBytes) rotate();
+  }
+
+  const syncFile = (file: number) => new Promise<void>((resolve, reject) => files.sync(file, (error) => (error ? reject(error) : resolve())));
+
+  const sync = groupSync(async () => {
+    guard();
+    const target: Position = { segment, offset: size };
+    const ended = retired;
+    const current = fd;
+    const isNew = newFile;
+    retired = [];
+    newFile = false;
+    try {
+      for (const file of ended) {
+        await syncFile(file);
+        files.close(file);
+      }
+      await syncFile(current);
+      if (isNew) files.syncDirectory(directory);
+    } catch (error) {
+      fail("the journal could not be brought to stable storage", error);
+      throw new JournalFailed("the journal could not be brought to stable storage", { cause: error });
+    }
+    // A record that could not be written in the meantime does not take back what was stored before it.
+    stable = target;
+  }, () => performance.now());
+
+  const unshipped = () => Math.max(0, total - shippedInFirst);
+
+  function accepting(): boolean {
+    if (failed !== null || closed) return false;
+    // Room is kept for the rows of the calls under way, by twice what rows have measured of late.
+    return unshipped() + (markers.size + 1) * 2 * rowBytes <= options.maxBytes;
+  }
+
+  beginSegment(options.number);
+  carried = size;
+
+  return {
+    begin(id, json) {
+      guard();
+      if (!accepting()) throw new JournalFull("the audit journal is full");
+      markers.set(id, append("B", json));
+      rotateWhenFull();
+    },
+    seal(id, json) {
+      const { length } = append("R", json);
+      markers.delete(id);
+      rowBytes += (length - rowBytes) / 64;
+      rotateWhenFull();
+    },
+    checkpoint(json) {
+      append("C", json);
+      rotateWhenFull();
+    },
+    synced() {
+      if (failed !== null) return Promise.reject(new JournalFailed(failed));
+      if (stable.segment === segment && stable.offset === size) return Promise.resolve();
+      return sync.synced();
+    },
+    accepting,
+    free(shipped) {
+      for (const [number, bytes] of sizes) {
+        if (number >= shipped.segment || number === segment) continue;
+        try {
+          files.remove(segmentPath(directory, number));
+        } catch (error) {
+          log.warn("audit_segment_not_removed", { segment: number, error: error instanceof Error ? error : String(error) });
+        }
+        sizes.delete(number);
+        total -= bytes;
+      }
+      shippedInFirst = shipped.offset;
+    },
+    fail,
+    close() {
+      if (closed) return;
+      closed = true;
+      for (const file of [...retired, fd]) files.close(file);
+    },
+    get written() {
+      return { segment, offset: size };
+    },
+    get stable() {
+      return stable;
+    },
+    get failed() {
+      return failed;
+    },
+    get openCalls() {
+      return markers.size;
+    },
+    get unshippedBytes() {
+      return unshipped();
+    },
+    get lastSyncMs() {
+      return sync.lastMs;
+    },
+  };
+}

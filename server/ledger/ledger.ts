@@ -1,0 +1,224 @@
+import { chmodSync, mkdirSync } from "node:fs";
+import { hostname } from "node:os";
+import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
+import { CHECKPOINT_KEY_NAME, CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import { noteSigner } from "@gatehouse/ledger-format/signed-note";
+import { isoMicros, type Clock } from "../kernel/clock.ts";
+import { ulid } from "../kernel/ids.ts";
+import type { Log } from "../kernel/log.ts";
+import { claimAuditChain, type shipAuditRows } from "../store/audit-shipping.ts";
+import type { Database } from "../store/database.ts";
+import { backlog } from "./backlog.ts";
+import { chainAt, chainedJson } from "./chain.ts";
+import { checkpointer } from "./checkpointer.ts";
+import { openJournal } from "./journal.ts";
+import { recentIds } from "./recent-ids.ts";
+import { interruptedRow, resumePoint } from "./recovery.ts";
+import { cleanRow } from "./row.ts";
+import { scanJournal, type SegmentHeader } from "./scan.ts";
+import { journalFiles, type JournalFiles } from "./segments.ts";
+import { startShipper } from "./shipper.ts";
+import { registerSigningKey } from "./signing-keys.ts";
+import { lockWriter } from "./writer-lock.ts";
+
+export interface LedgerOptions {
+  /** Directory of the journal, made when absent. One ledger at a time. */
+  readonly directory: string;
+  readonly db: Database;
+  readonly durability: "strict" | "relaxed";
+  /** Journal bytes that may wait for the database. */
+  readonly maxBytes: number;
+  /** Ed25519 private key that signs checkpoints, PEM. */
+  readonly signingKey: string;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly newChainId?: () => string;
+  readonly segmentBytes?: number;
+  readonly checkpointMs?: number;
+  readonly shipWaitMs?: number;
+  /** How long `close` waits for the database. */
+  readonly closeMs?: number;
+  readonly files?: JournalFiles;
+  readonly ship?: typeof shipAuditRows;
+}
+
+export interface LedgerStatus {
+  readonly chainId: string;
+  readonly headSeq: number;
+  readonly headHash: string;
+  /** Head of the chain in the database. A verification may be held to it. */
+  readonly shippedSeq: number;
+  readonly shippedHash: string;
+  /** Calls begun and not sealed. */
+  readonly openCalls: number;
+  readonly unshippedBytes: number;
+  readonly unshippedRows: number;
+  /** ISO time of about the oldest row that waits for the database. */
+  readonly oldestUnshippedAt: string | null;
+  /** Why no calls are accepted any more. */
+  readonly failed: string | null;
+  /** Why rows do not reach the database just now. */
+  readonly shippingError: string | null;
+  readonly lastSyncMs: number;
+}
+
+export interface Ledger {
+  readonly chainId: string;
+  /**
+   * Records that a call is about to leave for its upstream, with what is known of it; written before it returns. A call
+   * that never leaves needs none. Throws `JournalFull` or `JournalFailed`: the call must then not be served.
+   */
+  begin(row: AuditRow): void;
+  /**
+   * Gives the row its place in the chain and stores it. Resolves when it is on stable storage (strict) or written
+   * (relaxed). Sets created_at, source and the chain fields on `row`. Rejects when it cannot be stored; throws
+   * `TypeError` for a row without id.
+   */
+  seal(row: AuditRow): Promise<void>;
+  /** Whether a call may begin. */
+  accepting(): boolean;
+  status(): LedgerStatus;
+  /** Resolves when everything written so far is in the database. */
+  shipped(): Promise<void>;
+  /** Signs the head a last time, ships what can be shipped within a bound, releases the files. */
+  close(): Promise<void>;
+}
+
+/** What the path of a call may do with the ledger. */
+export type CallLedger = Pick<Ledger, "begin" | "seal" | "accepting">;
+
+const SEGMENT_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Opens the ledger of this process: heals what a crash left, claims the chain in the database (which must be there),
+ * and starts shipping. Throws `JournalInUse`, `JournalDamaged`, or what the database said.
+ */
+export async function openLedger(options: LedgerOptions): Promise<Ledger> {
+  const { directory, db, clock, log } = options;
+  const files = options.files ?? journalFiles;
+  const signer = noteSigner(CHECKPOINT_KEY_NAME, options.signingKey);
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  chmodSync(directory, 0o700);
+  const release = lockWriter(directory);
+  try {
+    return await open();
+  } catch (error) {
+    release();
+    throw error;
+  }
+
+  async function open(): Promise<Ledger> {
+    const scan = scanJournal(directory, files, log);
+    const resume = await resumePoint(db, scan, options.newChainId ?? ulid, log);
+    const { chainId } = resume;
+    const writer = `${hostname()}/${ulid()}`;
+    const keyValidFrom = await registerSigningKey(db, signer, clock);
+    await claimAuditChain(db, { chainId, writer, genesisHash: GENESIS_HASH, shipped: resume.shipped });
+
+    const chain = chainAt(chainId, resume.head);
+    const checkpoints = checkpointer({ chain, signer, clock, log, last: resume.checkpoint, keyValidFrom });
+    const header = (): string => JSON.stringify({ format: 1, chain_id: chainId, writer, head: chain.head, checkpoint: checkpoints.state } satisfies SegmentHeader);
+    const journal = openJournal({ directory, files, log, maxBytes: options.maxBytes, segmentBytes: options.segmentBytes ?? SEGMENT_BYTES, existing: scan?.segments ?? [], number: resume.segment, header });
+    journal.free(resume.shipped);
+
+    const sealed = recentIds();
+    const waiting = backlog();
+    let shippedSeq = () => resume.shippedHead.seq;
+
+    function write(row: AuditRow): void {
+      row.created_at = isoMicros(clock.micros());
+      row.source ??= "gateway";
+      const clean = cleanRow(row);
+      const link = chain.append(clean);
+      journal.seal(row.id as string, chainedJson(clean, link));
+      sealed.add(row.id as string);
+      Object.assign(row, link);
+      waiting.add(link.chain_seq, row.created_at, shippedSeq());
+      checkpoints.signWhenDue(journal);
+    }
+
+    for (const marker of scan?.unsealed.values() ?? []) write(interruptedRow(marker));
+    if (scan !== null && scan.unsealed.size > 0) log.warn("audit_calls_interrupted", { calls: scan.unsealed.size });
+    // Rows of a writer that died are signed at once: a process that keeps dying would never get to its timer.
+    if (chain.head.seq > (checkpoints.state?.seq ?? 0)) checkpoints.sign(journal);
+    await journal.synced();
+
+    const shipping = startShipper({
+      db,
+      log,
+      directory,
+      journal,
+      chain,
+      writer,
+      from: resume.shipped,
+      shippedHead: resume.shippedHead,
+      waitMs: options.shipWaitMs ?? 100,
+      ...(options.ship === undefined ? {} : { ship: options.ship }),
+    });
+    shippedSeq = () => shipping.shippedHead.seq;
+    shipping.notify();
+    const timer = setInterval(() => {
+      checkpoints.sign(journal);
+      shipping.notify();
+    }, options.checkpointMs ?? CHECKPOINT_MS);
+    timer.unref();
+
+    let closed: Promise<void> | null = null;
+
+    async function close(): Promise<void> {
+      clearInterval(timer);
+      checkpoints.sign(journal);
+      const bound = Promise.withResolvers<void>();
+      const alarm = setTimeout(bound.resolve, options.closeMs ?? 5_000);
+      await Promise.race([shipping.shipped(), bound.promise]).catch((error: unknown) => log.warn("audit_rows_left_in_journal", { error: error as Error }));
+      await Promise.race([shipping.stop(), bound.promise]);
+      clearTimeout(alarm);
+      await journal.synced().catch(() => undefined);
+      journal.close();
+      release();
+    }
+
+    return {
+      chainId,
+      begin(row) {
+        journal.begin(row.id as string, cleanRow(row).json);
+      },
+      seal(row) {
+        if (sealed.has(row.id as string)) {
+          log.error("audit_row_sealed_twice", { row_id: row.id });
+          return Promise.resolve();
+        }
+        try {
+          write(row);
+        } catch (error) {
+          if (error instanceof TypeError) throw error;
+          return Promise.reject(error);
+        }
+        shipping.notify();
+        return options.durability === "strict" ? journal.synced() : Promise.resolve();
+      },
+      accepting: () => closed === null && journal.accepting(),
+      status() {
+        const { seq, hash } = chain.head;
+        const shipped = shipping.shippedHead;
+        return {
+          chainId,
+          headSeq: seq,
+          headHash: hash,
+          shippedSeq: shipped.seq,
+          shippedHash: shipped.hash,
+          openCalls: journal.openCalls,
+          unshippedBytes: journal.unshippedBytes,
+          unshippedRows: seq - shipped.seq,
+          oldestUnshippedAt: waiting.oldest(shipped.seq),
+          failed: journal.failed,
+          shippingError: shipping.failing,
+          lastSyncMs: journal.lastSyncMs,
+        };
+      },
+      shipped: () => shipping.shipped(),
+      close: () => (closed ??= close()),
+    };
+  }
+}

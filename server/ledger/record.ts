@@ -1,0 +1,65 @@
+import { crc32 } from "node:zlib";
+
+/**
+ * One record of the journal is one line: a type character, CRC-32 of type and payload as 8 hex digits, the payload
+ * (JSON on one line), a line feed.
+ *   H  header of a segment: where chain and checkpoints stand at its beginning
+ *   B  begin marker: what was known of a call when it left for its upstream
+ *   R  sealed row
+ *   C  checkpoint
+ */
+export type RecordType = "H" | "B" | "R" | "C";
+
+/** Bytes of a record around its payload: type and CRC before it, the line feed after. */
+export const RECORD_PREFIX = 9;
+
+const LF = 10;
+const HEX = Buffer.from("0123456789abcdef");
+const TYPES = Buffer.from("HBRC");
+
+const scratch = Buffer.allocUnsafe(256 * 1024);
+
+/** The returned bytes are valid until the next call. `json` must not hold a line feed, which JSON on one line never does. */
+export function encodeRecord(type: RecordType, json: string): Buffer {
+  const atMost = json.length * 3 + RECORD_PREFIX + 1;
+  const target = atMost <= scratch.length ? scratch : Buffer.allocUnsafe(atMost);
+  const end = RECORD_PREFIX + target.write(json, RECORD_PREFIX);
+  const kind = type.charCodeAt(0);
+  let crc = crc32(target.subarray(RECORD_PREFIX, end), kind);
+  target[0] = kind;
+  for (let i = RECORD_PREFIX - 1; i > 0; i--) {
+    target[i] = HEX[crc & 15] as number;
+    crc >>>= 4;
+  }
+  target[end] = LF;
+  return target.subarray(0, end + 1);
+}
+
+export interface RecordRead {
+  readonly type: RecordType;
+  readonly payload: Buffer;
+  /** Offset just past the record. */
+  readonly end: number;
+}
+
+/** Reads the record at `offset`: null when its line is not complete, "damaged" when it is no valid record. */
+export function readRecord(bytes: Buffer, offset: number): RecordRead | "damaged" | null {
+  const lf = bytes.indexOf(LF, offset);
+  if (lf < 0) return null;
+  const kind = bytes[offset] as number;
+  if (lf - offset < RECORD_PREFIX || !TYPES.includes(kind)) return "damaged";
+  const payload = bytes.subarray(offset + RECORD_PREFIX, lf);
+  let crc = crc32(payload, kind);
+  for (let i = offset + RECORD_PREFIX - 1; i > offset; i--) {
+    if (bytes[i] !== HEX[crc & 15]) return "damaged";
+    crc >>>= 4;
+  }
+  return { type: String.fromCharCode(kind) as RecordType, payload, end: lf + 1 };
+}
+
+const ID_PREFIX = '{"id":"';
+
+/** The id of a row or begin marker, without parsing it. */
+export function recordId(payload: Buffer): string {
+  return payload.toString("latin1", ID_PREFIX.length, payload.indexOf('"', ID_PREFIX.length));
+}

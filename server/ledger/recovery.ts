@@ -1,0 +1,64 @@
+import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
+import { checkpointDigest } from "@gatehouse/ledger-format/checkpoint";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import { noteText } from "@gatehouse/ledger-format/signed-note";
+import { readAuditChain, readLastCheckpoint } from "../store/audit-shipping.ts";
+import type { Database } from "../store/database.ts";
+import type { Log } from "../kernel/log.ts";
+import type { ChainHead } from "./chain.ts";
+import type { CheckpointState, JournalScan } from "./scan.ts";
+import type { Position } from "./segments.ts";
+
+/** Where a writer goes on. */
+export interface ResumePoint {
+  readonly chainId: string;
+  readonly head: ChainHead;
+  readonly checkpoint: CheckpointState | null;
+  /** Number of the segment to begin. */
+  readonly segment: number;
+  /** How far the journal is in the database. */
+  readonly shipped: Position;
+  readonly shippedHead: ChainHead;
+}
+
+/** Decides from what the journal and the database hold where the chain goes on: at the furthest of the two. */
+export async function resumePoint(db: Database, scan: JournalScan | null, newChainId: () => string, log: Log): Promise<ResumePoint> {
+  const start: ChainHead = { seq: 0, hash: GENESIS_HASH };
+  if (scan === null) return { chainId: newChainId(), head: start, checkpoint: null, segment: 1, shipped: { segment: 1, offset: 0 }, shippedHead: start };
+
+  const { chainId, segments } = scan;
+  const recorded = await readAuditChain(db, chainId);
+  const shippedHead = recorded === null ? start : { seq: recorded.headSeq, hash: recorded.headHash };
+  let { head, checkpoint } = scan;
+  if (shippedHead.seq > head.seq) {
+    log.warn("audit_journal_behind_database", { chain_id: chainId, journal_seq: head.seq, database_seq: shippedHead.seq });
+    head = shippedHead;
+  }
+  const last = await readLastCheckpoint(db, chainId);
+  if (last !== null && last.no > (checkpoint?.no ?? 0)) {
+    const text = noteText(last.note);
+    if (text !== null) checkpoint = { no: last.no, seq: last.seq, digest: checkpointDigest(text) };
+  }
+  const oldest = segments[0]?.number ?? 1;
+  const known = recorded !== null && segments.some(({ number, size }) => number === recorded.shipped.segment && recorded.shipped.offset <= size);
+  if (recorded !== null && !known) log.warn("audit_journal_shipped_again", { chain_id: chainId, segment: oldest });
+  return {
+    chainId,
+    head,
+    checkpoint,
+    segment: (segments.at(-1)?.number ?? 0) + 1,
+    // Rows that are in the database already are passed over by their ids.
+    shipped: known ? recorded.shipped : { segment: oldest, offset: 0 },
+    shippedHead,
+  };
+}
+
+/** The row of a call that was under way when its gateway died: everything its begin marker knew, and how it ended. */
+export function interruptedRow(marker: string): AuditRow {
+  return {
+    ...(JSON.parse(marker) as AuditRow),
+    success: false,
+    error_type: "gateway_interrupted",
+    error_message: "The gateway process ended before this call did; what its upstream did is not known.",
+  };
+}

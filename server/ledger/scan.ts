@@ -1,0 +1,141 @@
+import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
+import { fdatasyncSync, closeSync, ftruncateSync, openSync, readFileSync } from "node:fs";
+import type { Log } from "../kernel/log.ts";
+import type { ChainHead } from "./chain.ts";
+import { readRecord, recordId, type RecordRead } from "./record.ts";
+import { listSegments, segmentPath, type JournalFiles, type Segment } from "./segments.ts";
+
+/** Where the checkpoints of a chain stand. */
+export interface CheckpointState {
+  /** Dense from 1. */
+  readonly no: number;
+  readonly seq: number;
+  /** `checkpointDigest` of its text. */
+  readonly digest: string;
+}
+
+/** Payload of the H record each segment begins with: the journal always knows by itself where its chain stands. */
+export interface SegmentHeader {
+  readonly format: 1;
+  readonly chain_id: string;
+  readonly writer: string;
+  readonly head: ChainHead;
+  readonly checkpoint: CheckpointState | null;
+}
+
+/** Payload of a C record: the row of `audit_checkpoints`, and the digest the next checkpoint names. */
+export interface CheckpointRecord {
+  readonly chain_id: string;
+  readonly checkpoint_no: number;
+  readonly chain_seq: number;
+  readonly note: string;
+  readonly signed_at: string;
+  readonly digest: string;
+}
+
+/** What a journal directory holds after its writer is gone. */
+export interface JournalScan {
+  readonly segments: readonly Segment[];
+  readonly chainId: string;
+  readonly head: ChainHead;
+  readonly checkpoint: CheckpointState | null;
+  /** JSON of the begin markers without a sealed row, by call id, in the order the calls began. */
+  readonly unsealed: ReadonlyMap<string, string>;
+}
+
+/** A record that was stored whole is no longer readable. The journal is left as it is for someone to look at. */
+export class JournalDamaged extends Error {
+  constructor(path: string, offset: number, why: string) {
+    super(`the audit journal is damaged: ${path} at byte ${offset}: ${why}. No row has been dropped; restore the file, or move the journal directory away to start a new chain`);
+  }
+}
+
+/**
+ * Reads all segments, checks every record, and makes what it found durable. A torn end of the last segment is what a
+ * crash leaves and is cut off; damage anywhere else throws `JournalDamaged`. Null when there is no journal.
+ */
+export function scanJournal(directory: string, files: JournalFiles, log: Log): JournalScan | null {
+  const listed = listSegments(directory);
+  const segments: Segment[] = [];
+  const unsealed = new Map<string, string>();
+  let header: SegmentHeader | null = null;
+  let lastRow: Buffer | null = null;
+  let checkpoint: CheckpointState | null = null;
+
+  for (const [index, segment] of listed.entries()) {
+    const path = segmentPath(directory, segment.number);
+    const isLast = index === listed.length - 1;
+    const before = listed[index - 1];
+    if (before !== undefined && segment.number !== before.number + 1) throw new JournalDamaged(path, 0, "a segment before it is missing");
+    const bytes = readFileSync(path);
+    let offset = 0;
+    while (offset < bytes.length) {
+      const record = readRecord(bytes, offset);
+      if (record === null || record === "damaged") {
+        if (!isLast || holdsRecordAfter(bytes, offset)) throw new JournalDamaged(path, offset, "a record is not what was written");
+        break;
+      }
+      if ((record.type === "H") !== (offset === 0)) throw new JournalDamaged(path, offset, "a header stands in the wrong place");
+      note(record);
+      offset = record.end;
+    }
+    if (offset < bytes.length) log.warn("audit_journal_torn_end", { file: path, offset, dropped_bytes: bytes.length - offset });
+    if (offset === 0 && isLast) {
+      files.remove(path);
+      files.syncDirectory(directory);
+    } else if (offset === 0) {
+      throw new JournalDamaged(path, 0, "it has no header");
+    } else {
+      settle(path, offset, bytes.length);
+      segments.push({ number: segment.number, size: offset });
+    }
+  }
+  if (header === null) return null;
+  // TypeScript does not see that `note` assigns these.
+  const { chain_id: chainId, head: start } = header as SegmentHeader;
+  const head = lastRow === null ? start : headOf(lastRow);
+  return { segments, chainId, head, checkpoint, unsealed };
+
+  function note({ type, payload }: RecordRead): void {
+    if (type === "B") unsealed.set(recordId(payload), payload.toString());
+    else if (type === "R") {
+      unsealed.delete(recordId(payload));
+      lastRow = payload;
+    } else if (type === "C") {
+      const { checkpoint_no: no, chain_seq: seq, digest } = JSON.parse(payload.toString()) as CheckpointRecord;
+      checkpoint = { no, seq, digest };
+    } else {
+      const next = JSON.parse(payload.toString()) as SegmentHeader;
+      if (header !== null && header.chain_id !== next.chain_id) throw new Error(`the audit journal in ${directory} holds two chains, ${header.chain_id} and ${next.chain_id}`);
+      header = next;
+      // A header is written knowing all that stands before it, and what the database knew beyond that.
+      lastRow = null;
+      checkpoint = next.checkpoint;
+    }
+  }
+}
+
+function headOf(payload: Buffer): ChainHead {
+  const { chain_seq: seq, row_hash: hash } = JSON.parse(payload.toString()) as { chain_seq: number; row_hash: string };
+  return { seq, hash: hash ?? GENESIS_HASH };
+}
+
+/** Whether a whole record stands anywhere after a bad one: then the bad one is no torn end. */
+function holdsRecordAfter(bytes: Buffer, offset: number): boolean {
+  for (let lf = bytes.indexOf(10, offset); lf >= 0; lf = bytes.indexOf(10, lf + 1)) {
+    const record = readRecord(bytes, lf + 1);
+    if (record !== null && record !== "damaged") return true;
+  }
+  return false;
+}
+
+/** Cuts off a torn end, and makes durable what a killed writer may have left in the page cache only. */
+function settle(path: string, end: number, length: number): void {
+  const fd = openSync(path, "r+");
+  try {
+    if (end < length) ftruncateSync(fd, end);
+    fdatasyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}

@@ -1,0 +1,61 @@
+import { closeSync, fdatasync, fsyncSync, openSync, readdirSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
+
+/** A place in the journal: segments count up from 1 and their offsets are bytes. */
+export interface Position {
+  readonly segment: number;
+  readonly offset: number;
+}
+
+export function isBefore(a: Position, b: Position): boolean {
+  return a.segment < b.segment || (a.segment === b.segment && a.offset < b.offset);
+}
+
+export interface Segment {
+  readonly number: number;
+  readonly size: number;
+}
+
+const NAME = /^journal-(\d{10})\.log$/;
+
+export function segmentPath(directory: string, number: number): string {
+  return join(directory, `journal-${String(number).padStart(10, "0")}.log`);
+}
+
+/** In the order they were written. */
+export function listSegments(directory: string): Segment[] {
+  return readdirSync(directory)
+    .map((name) => NAME.exec(name))
+    .filter((match) => match !== null)
+    .map((match) => ({ number: Number(match[1]), size: statSync(join(directory, match[0])).size }))
+    .sort((a, b) => a.number - b.number);
+}
+
+/** What the journal asks of the file system, so that tests can make a disk fill up or fail. */
+export interface JournalFiles {
+  /** A new file that nobody else may read; fails when it exists. */
+  create(path: string): number;
+  /** Bytes written, which may be fewer than given. */
+  write(fd: number, bytes: Buffer): number;
+  sync(fd: number, done: (error: Error | null) => void): void;
+  /** Makes the creation of files in a directory durable. */
+  syncDirectory(path: string): void;
+  close(fd: number): void;
+  remove(path: string): void;
+}
+
+export const journalFiles: JournalFiles = {
+  create: (path) => openSync(path, "ax", 0o600),
+  write: (fd, bytes) => writeSync(fd, bytes),
+  sync: (fd, done) => fdatasync(fd, done),
+  syncDirectory(path) {
+    const fd = openSync(path, "r");
+    try {
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+  },
+  close: closeSync,
+  remove: unlinkSync,
+};

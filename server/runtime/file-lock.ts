@@ -1,0 +1,62 @@
+import { dlopen } from "bun:ffi";
+import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
+
+/** Names of the C library, most likely first: glibc, macOS, musl. */
+const LIBRARIES = process.platform === "darwin" ? ["libSystem.B.dylib"] : ["libc.so.6", `libc.musl-${process.arch === "arm64" ? "aarch64" : "x86_64"}.so.1`];
+const LOCK_EXCLUSIVE = 2;
+const LOCK_NOT_WAITING = 4;
+
+type Flock = (fd: number, operation: number) => number;
+let flock: Flock | undefined;
+
+function loadFlock(): Flock {
+  for (const name of LIBRARIES) {
+    try {
+      return dlopen(name, { flock: { args: ["int", "int"], returns: "int" } }).symbols.flock;
+    } catch {
+      // Another C library; the next name.
+    }
+  }
+  throw new Error("no C library with flock was found");
+}
+
+export class LockedError extends Error {
+  /** The process that holds the lock, as far as it said. */
+  readonly pid: number | undefined;
+  constructor(path: string, pid: number | undefined) {
+    super(`${path} is locked by ${pid === undefined ? "another process" : `process ${pid}`}`);
+    this.pid = pid;
+  }
+}
+
+export interface FileLock {
+  release(): void;
+}
+
+/**
+ * An exclusive lock held by the kernel: it ends with the process however that ends, so there is no stale lock to
+ * clear and no pid to guess about. The descriptor is close-on-exec, so no child keeps it. Waits at most `waitMs`
+ * (blocking), then throws `LockedError`.
+ */
+export function lockFile(path: string, options: { waitMs?: number } = {}): FileLock {
+  flock ??= loadFlock();
+  const fd = openSync(path, constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
+  const deadline = Date.now() + (options.waitMs ?? 0);
+  while (flock(fd, LOCK_EXCLUSIVE | LOCK_NOT_WAITING) !== 0) {
+    if (Date.now() >= deadline) {
+      closeSync(fd);
+      const pid = Number.parseInt(readFileSync(path, "utf8"), 10);
+      throw new LockedError(path, Number.isInteger(pid) ? pid : undefined);
+    }
+    Bun.sleepSync(10);
+  }
+  ftruncateSync(fd, 0);
+  writeSync(fd, `${process.pid}\n`, 0);
+  let held = true;
+  return {
+    release() {
+      if (held) closeSync(fd);
+      held = false;
+    },
+  };
+}

@@ -1,0 +1,17 @@
+import { expect, test } from "bun:test";
+import { dummyVerify, hashPassword, verifyPassword } from "./passwords.ts";
+
+test("a password is kept as argon2id with 19 MiB and two passes, and verified", async () => {
+  const hash = await hashPassword("correct horse");
+  expect(hash).toStartWith("$argon2id$v=19$m=19456,t=2,");
+  expect(await verifyPassword("correct horse", hash)).toBe(true);
+  expect(await verifyPassword("wrong horse", hash)).toBe(false);
+});
+
+test("what is no hash verifies nothing", async () => {
+  for (const hash of ["", "plain", "$argon2id$", "$argon2id$v=19$m=1,t=1$x", "$2b$10$abcdefghijklmnopqrstuv"]) expect(await verifyPassword("plain", hash)).toBe(false);
+});
+
+test("a user that does not exist has no right password", async () => {
+  expect(await dummyVerify("anything")).toBe(false);
+});

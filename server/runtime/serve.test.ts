@@ -1,0 +1,146 @@
+import { afterEach, describe, expect, test } from "bun:test";
+import { connect, type Socket } from "node:net";
+import { ListenError, type ServeOptions, type Serving, serve } from "./serve.ts";
+
+let serving: Serving | undefined;
+
+afterEach(async () => {
+  await serving?.stop({ graceSeconds: 0 });
+  serving = undefined;
+});
+
+function start(fetch: ServeOptions["fetch"]): Serving {
+  serving = serve({ hostname: "127.0.0.1", port: 0, maxBodyBytes: 1024, fetch, onError: () => new Response("failed", { status: 500 }) });
+  return serving;
+}
+
+const encode = (text: string) => new TextEncoder().encode(text);
+
+/** A client that sends one request and reads nothing until asked to. */
+async function rawClient(port: number): Promise<Socket> {
+  const socket = connect(port, "127.0.0.1");
+  await new Promise((resolve) => socket.once("connect", resolve));
+  socket.pause();
+  socket.write("GET / HTTP/1.1\r\nHost: test\r\n\r\n");
+  return socket;
+}
+
+describe("a client that hangs up", () => {
+  test("aborts the request it waits on", async () => {
+    const arrived = Promise.withResolvers<Request>();
+    const { url } = start((request) => {
+      arrived.resolve(request);
+      return new Promise<Response>(() => {});
+    });
+    const client = new AbortController();
+    const call = fetch(url, { signal: client.signal }).catch(() => "gone");
+    const { signal } = await arrived.promise;
+    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    client.abort();
+    await aborted;
+    expect(await call).toBe("gone");
+  });
+
+  test("aborts the request and cancels the body in the middle of a stream", async () => {
+    const aborted = Promise.withResolvers<void>();
+    const cancelled = Promise.withResolvers<void>();
+    const { url } = start((request) => {
+      request.signal.addEventListener("abort", () => aborted.resolve());
+      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(encode("data: 1\n\n")), cancel: () => cancelled.resolve() }), { headers: { "content-type": "text/event-stream" } });
+    });
+    const client = new AbortController();
+    const reader = (await fetch(url, { signal: client.signal })).body?.getReader();
+    await reader?.read();
+    client.abort();
+    await Promise.all([aborted.promise, cancelled.promise]);
+  });
+});
+
+test("a client that does not read holds back the stream", async () => {
+  const piece = new Uint8Array(64 * 1024);
+  let pulled = 0;
+  let lastPull = performance.now();
+  const { port } = start(
+    () =>
+      new Response(
+        new ReadableStream({
+          pull(controller) {
+            pulled += 1;
+            lastPull = performance.now();
+            controller.enqueue(piece.slice());
+          },
+        }),
+      ),
+  );
+  const client = await rawClient(port);
+  while (pulled === 0 || performance.now() - lastPull < 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  // What the two socket buffers hold, not an endless stream in memory.
+  expect(pulled * piece.byteLength).toBeLessThan(32 * 1024 * 1024);
+  client.destroy();
+});
+
+describe("stopping", () => {
+  test("lets a stream finish, and takes no new connection", async () => {
+    const release = Promise.withResolvers<void>();
+    const { url, stop } = start(
+      () =>
+        new Response(
+          new ReadableStream({
+            async start(controller) {
+              controller.enqueue(encode("begun "));
+              await release.promise;
+              controller.enqueue(encode("ended"));
+              controller.close();
+            },
+          }),
+        ),
+    );
+    const response = await fetch(url);
+    const stopped = stop({ graceSeconds: 10 });
+    await expect(fetch(url, { keepalive: false })).rejects.toThrow();
+    release.resolve();
+    expect(await response.text()).toBe("begun ended");
+    await stopped;
+  });
+
+  test("delivers a large answer to a slow reader", async () => {
+    const size = 24 * 1024 * 1024;
+    const { port, stop } = start(() => new Response(new Uint8Array(size)));
+    const client = await rawClient(port);
+    const first = new Promise((resolve) => client.once("readable", resolve));
+    await first;
+    const stopped = stop({ graceSeconds: 10 });
+    let read = 0;
+    client.on("data", (piece: Buffer) => (read += piece.byteLength));
+    client.resume();
+    await stopped;
+    await new Promise((resolve) => (client.closed ? resolve(null) : client.once("close", resolve)));
+    expect(read).toBeGreaterThan(size);
+  });
+
+  test("closes what outlasts the grace", async () => {
+    const { url, stop } = start(() => new Promise<Response>(() => {}));
+    const call = fetch(url).catch(() => "closed");
+    await stop({ graceSeconds: 0.05 });
+    expect(await call).toBe("closed");
+  });
+});
+
+test("the application sees bodies over its limit, so that it can refuse them itself", async () => {
+  const { url } = start(async (request, { ip }) => Response.json({ bytes: (await request.arrayBuffer()).byteLength, ip }));
+  const response = await fetch(url, { method: "POST", body: "x".repeat(2048) });
+  expect(await response.json()).toEqual({ bytes: 2048, ip: "127.0.0.1" });
+});
+
+test("an exception becomes the application's answer", async () => {
+  const { url } = start(() => {
+    throw new Error("a bug");
+  });
+  const response = await fetch(url);
+  expect([response.status, await response.text()]).toEqual([500, "failed"]);
+});
+
+test("a port in use is told in one line", () => {
+  const { port } = start(() => new Response());
+  expect(() => serve({ hostname: "127.0.0.1", port, maxBodyBytes: 1, fetch: () => new Response(), onError: () => new Response() })).toThrow(new ListenError(`127.0.0.1:${port} is in use by another process`));
+});

@@ -1,0 +1,75 @@
+import { setTimeout as delay } from "node:timers/promises";
+
+export interface Peer {
+  /** Address of the other end of the connection; empty when it is gone already. */
+  readonly ip: string;
+}
+
+export interface ServeOptions {
+  readonly hostname: string;
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** `request.signal` aborts and a streamed body is cancelled when the client goes away. */
+  fetch(request: Request, peer: Peer): Response | Promise<Response>;
+  /** What the application itself accepts; it answers 413 above that, so the server lets somewhat more through. */
+  readonly maxBodyBytes: number;
+  onError(error: Error): Response | Promise<Response>;
+}
+
+export interface Serving {
+  readonly port: number;
+  readonly url: string;
+  /** Takes no new connections, lets answers in flight finish for at most that long, then closes what is left. */
+  stop(options: { graceSeconds: number }): Promise<void>;
+}
+
+/** A reason not to start, in one line. */
+export class ListenError extends Error {}
+
+/** For connections that send nothing: between requests, and while a request's head is awaited. */
+const IDLE_SECONDS = 120;
+const POLL_MS = 10;
+const ROOM_ABOVE_LIMIT = 1024 * 1024;
+
+export function serve(options: ServeOptions): Serving {
+  const server = listen(options);
+  const port = server.port ?? options.port;
+  const host = options.hostname.includes(":") ? `[${options.hostname}]` : options.hostname;
+  return {
+    port,
+    url: `http://${host}:${port}`,
+    async stop({ graceSeconds }) {
+      // Its promise waits for idle connections as well; only the requests are waited for here.
+      void server.stop(false);
+      const deadline = Date.now() + graceSeconds * 1000;
+      while (server.pendingRequests > 0 && Date.now() < deadline) await delay(POLL_MS);
+      await server.stop(true);
+    },
+  };
+}
+
+function listen(options: ServeOptions): Bun.Server<undefined> {
+  try {
+    return Bun.serve({
+      hostname: options.hostname,
+      port: options.port,
+      reusePort: false,
+      development: false,
+      idleTimeout: IDLE_SECONDS,
+      maxRequestBodySize: options.maxBodyBytes + ROOM_ABOVE_LIMIT,
+      async fetch(request, self) {
+        // An upstream may think for longer than any idle time; how long is the application's decision.
+        self.timeout(request, 0);
+        const response = await options.fetch(request, { ip: self.requestIP(request)?.address ?? "" });
+        // Nothing but a stream falls silent by itself: a client that stops reading, or reuses nothing, is let go again.
+        if (!response.headers.get("content-type")?.startsWith("text/event-stream")) self.timeout(request, IDLE_SECONDS);
+        return response;
+      },
+      error: (error) => options.onError(error),
+    });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === "EADDRINUSE" ? "is in use by another process" : code === "EACCES" ? "may not be used by this user" : message;
+    throw new ListenError(`${options.hostname}:${options.port} ${why}`);
+  }
+}

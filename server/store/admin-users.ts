@@ -1,0 +1,102 @@
+import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { AdminUserTable } from "./schema.ts";
+
+export type AdminUserRow = Selectable<AdminUserTable>;
+export type AdminUserInsert = Insertable<AdminUserTable>;
+export type AdminUserPatch = Updateable<AdminUserTable>;
+
+export interface AdminUserFilters {
+  readonly search?: string | undefined;
+  readonly role?: string | undefined;
+  readonly active_only?: "true" | "false" | undefined;
+}
+
+export const adminUserStore: RecordStore<AdminUserRow, AdminUserInsert, AdminUserPatch, AdminUserFilters, string | null> = {
+  async page(db, tenantId, filters, page) {
+    let query = db.selectFrom("admin_users");
+    if (tenantId !== null) query = query.where("tenant_id", "=", tenantId);
+    if (filters.role !== undefined) query = query.where("role", "=", filters.role);
+    if (filters.active_only === "true") query = query.where("is_active", "=", true);
+    if (filters.search !== undefined) {
+      const pattern = containing(filters.search);
+      query = query.where((eb) => eb.or([eb("username", "ilike", pattern), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]));
+    }
+    const items = await query.selectAll().orderBy("username").orderBy("id").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    let query = db.selectFrom("admin_users").selectAll().where("id", "=", id);
+    if (tenantId !== null) query = query.where("tenant_id", "=", tenantId);
+    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("admin_users").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("admin_users").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("admin_users").where("id", "=", id).execute();
+  },
+};
+
+/** The admin with this username, in any case, in the tenant; null is the system. */
+export async function adminByUsername(db: Database | Trx, tenantId: string | null, username: string): Promise<AdminUserRow | undefined> {
+  return db
+    .selectFrom("admin_users")
+    .selectAll()
+    .where(sql<boolean>`coalesce(tenant_id, '') = ${tenantId ?? ""} AND lower(username) = lower(${username})`)
+    .executeTakeFirst();
+}
+
+/** Tenants that have an admin of this username, at most `limit`. */
+export async function tenantsWithAdmin(db: Database, username: string, limit: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom("admin_users")
+    .select("tenant_id")
+    .where("tenant_id", "is not", null)
+    .where(sql<boolean>`lower(username) = lower(${username})`)
+    .orderBy("tenant_id")
+    .limit(limit)
+    .execute();
+  return rows.map((row) => row.tenant_id as string);
+}
+
+export type SignedInRow = AdminUserRow & { readonly tenant_enabled: boolean | null };
+
+/** An admin with whether their tenant is switched on; null for a system admin. */
+export async function adminWithTenant(db: Database, id: string): Promise<SignedInRow | undefined> {
+  return db
+    .selectFrom("admin_users as u")
+    .leftJoin("tenants as t", "t.id", "u.tenant_id")
+    .selectAll("u")
+    .select("t.enabled as tenant_enabled")
+    .where("u.id", "=", id)
+    .executeTakeFirst();
+}
+
+export async function systemAdminExists(db: Database | Trx): Promise<boolean> {
+  return (await db.selectFrom("admin_users").select("id").where("tenant_id", "is", null).limit(1).executeTakeFirst()) !== undefined;
+}
+
+/** Active system admins other than `id`. Locks the right to change system admins until the transaction ends. */
+export async function otherActiveSystemAdmins(trx: Trx, id: string): Promise<number> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended('system_admins', 0))`.execute(trx);
+  const { count } = await trx
+    .selectFrom("admin_users")
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .where("tenant_id", "is", null)
+    .where("is_active", "=", true)
+    .where("id", "<>", id)
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Makes a second process that starts at the same moment wait until the first has made its records. */
+export async function lockFirstStart(trx: Trx): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended('first_start', 0))`.execute(trx);
+}

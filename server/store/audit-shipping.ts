@@ -1,0 +1,95 @@
+import { CompiledQuery, sql } from "kysely";
+import type { Database } from "./database.ts";
+
+/** What one statement moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
+export interface AuditShipment {
+  readonly chainId: string;
+  readonly writer: string;
+  readonly from: { readonly segment: number; readonly offset: number };
+  readonly to: { readonly segment: number; readonly offset: number };
+  /** Last row shipped; null when there is none. */
+  readonly head: { readonly seq: number; readonly hash: string } | null;
+  /** JSON arrays of `audit_rows` and `audit_checkpoints`. */
+  readonly rows: Buffer;
+  readonly checkpoints: Buffer;
+}
+
+// One statement is one transaction and one round trip. Nothing is inserted unless the chain still stands where the
+// shipment begins, so that sending it twice after a connection was cut at COMMIT changes nothing.
+// Usage rows are taken in the order of their key: two writers that add to the same ones cannot deadlock.
+const SHIP = `
+WITH moved AS (
+  UPDATE audit_chains SET
+    shipped_segment = $5::bigint, shipped_offset = $6::bigint, updated_at = now(),
+    head_hash = CASE WHEN $7::bigint > head_seq THEN $8::text ELSE head_hash END,
+    head_seq = greatest(head_seq, $7::bigint),
+    last_checkpoint_seq = greatest(last_checkpoint_seq, (SELECT max(chain_seq) FROM json_populate_recordset(null::audit_checkpoints, $10::json)))
+  WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint
+  RETURNING 1
+), written AS (
+  INSERT INTO audit_rows
+  SELECT r.* FROM json_populate_recordset(null::audit_rows, $9::json) r WHERE EXISTS (SELECT FROM moved)
+  ON CONFLICT (id) DO NOTHING
+  RETURNING tenant_id, timestamp, proxy_type, resource_group_id, api_key_id, llm_model_used, success, llm_prompt_tokens, llm_completion_tokens, llm_total_tokens, llm_estimated_cost_usd
+), used AS (
+  INSERT INTO usage_hourly
+  SELECT tenant_id, date_trunc('hour', timestamp, 'UTC'), coalesce(resource_group_id, ''), coalesce(api_key_id, ''), llm_model_used,
+    count(*), count(*) FILTER (WHERE success IS FALSE), coalesce(sum(llm_prompt_tokens), 0), coalesce(sum(llm_completion_tokens), 0),
+    coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0),
+    count(*) FILTER (WHERE llm_estimated_cost_usd IS NULL AND coalesce(llm_total_tokens, llm_prompt_tokens, llm_completion_tokens) > 0)
+  FROM written WHERE proxy_type = 'llm' AND tenant_id IS NOT NULL AND llm_model_used IS NOT NULL AND timestamp IS NOT NULL
+  GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
+  ON CONFLICT (tenant_id, hour, resource_group_id, api_key_id, llm_model_used) DO UPDATE SET
+    requests = usage_hourly.requests + excluded.requests,
+    errors = usage_hourly.errors + excluded.errors,
+    prompt_tokens = usage_hourly.prompt_tokens + excluded.prompt_tokens,
+    completion_tokens = usage_hourly.completion_tokens + excluded.completion_tokens,
+    cost_micro_usd = usage_hourly.cost_micro_usd + excluded.cost_micro_usd,
+    unpriced_requests = usage_hourly.unpriced_requests + excluded.unpriced_requests
+), signed AS (
+  INSERT INTO audit_checkpoints
+  SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $10::json) c WHERE EXISTS (SELECT FROM moved)
+  ON CONFLICT (chain_id, checkpoint_no) DO NOTHING
+)
+SELECT count(*) AS moved FROM moved`;
+
+/** False when the chain stands elsewhere or has another writer; then nothing was written. */
+export async function shipAuditRows(db: Database, shipment: AuditShipment): Promise<boolean> {
+  const { chainId, writer, from, to, head, rows, checkpoints } = shipment;
+  const parameters = [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, rows, checkpoints];
+  const result = await db.executeQuery<{ moved: number }>(CompiledQuery.raw(SHIP, parameters));
+  return result.rows[0]?.moved === 1;
+}
+
+export interface AuditChainState {
+  readonly writer: string;
+  readonly headSeq: number;
+  readonly headHash: string;
+  readonly shipped: { readonly segment: number; readonly offset: number };
+}
+
+export async function readAuditChain(db: Database, chainId: string): Promise<AuditChainState | null> {
+  const row = await db.selectFrom("audit_chains").select(["writer", "head_seq", "head_hash", "shipped_segment", "shipped_offset"]).where("chain_id", "=", chainId).executeTakeFirst();
+  return row === undefined ? null : { writer: row.writer, headSeq: row.head_seq, headHash: row.head_hash, shipped: { segment: row.shipped_segment, offset: row.shipped_offset } };
+}
+
+/** Makes `writer` the one that may add to the chain, from `shipped` on. Whoever was it before can add no more. */
+export async function claimAuditChain(db: Database, claim: { chainId: string; writer: string; genesisHash: string; shipped: { segment: number; offset: number } }): Promise<void> {
+  const { segment: shipped_segment, offset: shipped_offset } = claim.shipped;
+  await db
+    .insertInto("audit_chains")
+    .values({ chain_id: claim.chainId, writer: claim.writer, head_hash: claim.genesisHash, last_checkpoint_seq: null, shipped_segment, shipped_offset })
+    .onConflict((conflict) => conflict.column("chain_id").doUpdateSet({ writer: claim.writer, shipped_segment, shipped_offset, updated_at: sql`now()` }))
+    .execute();
+}
+
+export interface LastCheckpoint {
+  readonly no: number;
+  readonly seq: number;
+  readonly note: string;
+}
+
+export async function readLastCheckpoint(db: Database, chainId: string): Promise<LastCheckpoint | null> {
+  const row = await db.selectFrom("audit_checkpoints").select(["checkpoint_no", "chain_seq", "note"]).where("chain_id", "=", chainId).orderBy("checkpoint_no", "desc").limit(1).executeTakeFirst();
+  return row === undefined ? null : { no: row.checkpoint_no, seq: row.chain_seq, note: row.note };
+}

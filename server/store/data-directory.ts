@@ -1,0 +1,120 @@
+import { chmodSync, closeSync, fsyncSync, lstatSync, mkdirSync, openSync, readFileSync, realpathSync, renameSync, rmSync, writeSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { type FileLock, LockedError, lockFile } from "../runtime/file-lock.ts";
+
+/** Where one gateway process keeps what is its own. Held exclusively until closed or until the process ends. */
+export interface DataDirectory {
+  /** Real, absolute path. */
+  readonly path: string;
+  readonly secretsPath: string;
+  readonly journalPath: string;
+  /** Names of the secrets that this process generated rather than found. */
+  readonly made: readonly string[];
+  /** The content of `secrets/<name>`; generated and put on stable storage when it is not there yet. */
+  secret(name: string, generate: () => string): string;
+  hasSecret(name: string): boolean;
+  close(): void;
+}
+
+/** A reason not to start, in one line. */
+export class DataDirectoryError extends Error {}
+
+/** A process whose launcher was killed ends by itself within moments; a live one is not waited for any longer. */
+const LOCK_WAIT_MS = 1_500;
+
+const userId = (): number => process.getuid?.() ?? 0;
+
+function makeDirectory(path: string): void {
+  try {
+    if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) syncDirectory(dirname(path));
+  } catch (error) {
+    throw new DataDirectoryError(`the data directory ${path} cannot be made: ${(error as Error).message}`);
+  }
+}
+
+function syncDirectory(path: string): void {
+  const fd = openSync(path, "r");
+  fsyncSync(fd);
+  closeSync(fd);
+}
+
+/**
+ * As root the data directory belongs to the user PostgreSQL runs as, who could put files of its own where ours were:
+ * what is not owned by this user is not believed.
+ */
+function requireOwn(path: string, kind: "directory" | "file"): void {
+  const stat = lstatSync(path);
+  const fits = kind === "directory" ? stat.isDirectory() : stat.isFile();
+  if (!fits) throw new DataDirectoryError(`${path} is not a ${kind}`);
+  if (stat.uid !== userId()) throw new DataDirectoryError(`${path} belongs to user ${stat.uid}, but this process runs as user ${userId()}: start it as the user that made it`);
+  if ((stat.mode & 0o077) !== 0) throw new DataDirectoryError(`${path} is open to other users (mode ${(stat.mode & 0o777).toString(8)}): take their access away with chmod go= first`);
+}
+
+function makeOwn(path: string): void {
+  makeDirectory(path);
+  requireOwn(path, "directory");
+}
+
+function takeLock(directory: string, lockPath: string): FileLock {
+  try {
+    return lockFile(lockPath, { waitMs: LOCK_WAIT_MS });
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error;
+    throw new DataDirectoryError(`the data directory ${directory} is in use by ${error.pid === undefined ? "another process" : `process ${error.pid}`}: stop it, or give this one another GW_DATA_DIR`);
+  }
+}
+
+/** Whole or not at all: a crash leaves no half-written secret behind. */
+function writeSecret(path: string, value: string): void {
+  const temporary = `${path}.new`;
+  rmSync(temporary, { force: true });
+  const fd = openSync(temporary, "wx", 0o600);
+  writeSync(fd, value);
+  fsyncSync(fd);
+  closeSync(fd);
+  renameSync(temporary, path);
+  syncDirectory(dirname(path));
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Throws `DataDirectoryError` when this process may not or cannot use it. */
+export function openDataDirectory(path: string): DataDirectory {
+  makeDirectory(resolve(path));
+  const real = realpathSync(path);
+  const owner = lstatSync(real).uid;
+  if (userId() !== 0 && owner !== userId()) throw new DataDirectoryError(`the data directory ${real} belongs to user ${owner}, but this process runs as user ${userId()}`);
+  const secretsPath = join(real, "secrets");
+  const journalPath = join(real, "journal");
+  try {
+    chmodSync(real, 0o700);
+    makeOwn(secretsPath);
+    makeOwn(journalPath);
+  } catch (error) {
+    if (error instanceof DataDirectoryError) throw error;
+    throw new DataDirectoryError(`the data directory ${real} is not writable: ${(error as Error).message}`);
+  }
+  const lock = takeLock(real, join(secretsPath, "lock"));
+
+  const made: string[] = [];
+  const pathOf = (name: string) => join(secretsPath, name);
+  return {
+    path: real,
+    secretsPath,
+    journalPath,
+    made,
+    secret(name, generate) {
+      const file = pathOf(name);
+      if (!exists(file)) {
+        writeSecret(file, generate());
+        made.push(name);
+      }
+      requireOwn(file, "file");
+      return readFileSync(file, "utf8");
+    },
+    hasSecret: (name) => exists(pathOf(name)),
+    close: () => lock.release(),
+  };
+}

@@ -1,0 +1,51 @@
+import { spawnSync } from "node:child_process";
+
+/** The operating system user PostgreSQL runs as; undefined is our own, the only one possible unless we are root. */
+export interface Account {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const CANDIDATES = ["gatehouse", "postgres", "nobody"];
+
+/** PostgreSQL inherits neither our secrets nor our locale. */
+export const CHILD_ENVIRONMENT: Readonly<Record<string, string>> = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" };
+
+export function isRoot(): boolean {
+  return process.getuid?.() === 0;
+}
+
+function numberOf(flag: string, name: string): number {
+  const { status, stdout } = spawnSync("id", [flag, name], { encoding: "utf8" });
+  return status === 0 ? Number(stdout) : Number.NaN;
+}
+
+/** PostgreSQL refuses to run as root: the first unprivileged user this machine has. */
+export function unprivilegedAccount(): Account {
+  for (const name of CANDIDATES) {
+    const uid = numberOf("-u", name);
+    const gid = numberOf("-g", name);
+    if (uid > 0 && gid >= 0) return { name, uid, gid };
+  }
+  throw new Error(`started as root, but this machine has none of the users ${CANDIDATES.join(", ")} for the embedded PostgreSQL to run as: add one, or set DATABASE_URL`);
+}
+
+export interface Outcome {
+  readonly ok: boolean;
+  readonly output: string;
+}
+
+/** How a child is spawned as that user; its working directory is one that every user may enter. */
+export function asAccount(account: Account | undefined) {
+  return { cwd: "/", env: { ...CHILD_ENVIRONMENT }, ...(account === undefined ? {} : { uid: account.uid, gid: account.gid }) };
+}
+
+export function runAs(account: Account | undefined, command: string, args: readonly string[], input = ""): Outcome {
+  const { status, signal, stdout, stderr, error } = spawnSync(command, [...args], { ...asAccount(account), input, encoding: "utf8" });
+  return { ok: status === 0, output: [error?.message, stdout, stderr, signal].filter(Boolean).join("\n").trim() };
+}
+
+export function canEnter(account: Account | undefined, directory: string): boolean {
+  return runAs(account, "/bin/sh", ["-c", 'cd "$1"', "sh", directory]).ok;
+}

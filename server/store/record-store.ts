@@ -1,0 +1,24 @@
+import type { Database, Trx } from "./database.ts";
+import type { Page, Paged } from "./paging.ts";
+
+/**
+ * What the SQL of a directory table offers. `Scope` is the tenant every query is held to; where it may be null, null
+ * means all tenants.
+ */
+export interface RecordStore<Row, Insert, Patch, Filters, Scope extends string | null = string> {
+  page(db: Database | Trx, scope: Scope, filters: Filters, page: Page): Promise<Paged<Row>>;
+  /** With `lock`, the row stays as it is until the transaction ends. */
+  find(db: Database | Trx, scope: Scope, id: string, lock?: "lock"): Promise<Row | undefined>;
+  insert(trx: Trx, values: Insert): Promise<void>;
+  update(trx: Trx, id: string, patch: Patch): Promise<void>;
+  remove(trx: Trx, id: string): Promise<void>;
+}
+
+/** Tables whose rows have a uuid and a tenant. */
+export type TenantRecordTable = "admin_users" | "providers" | "models" | "resource_groups" | "api_keys";
+
+/** The tenant of a record, for callers who may see all tenants; null for a record of no tenant. */
+export async function tenantOfRecord(db: Database, table: TenantRecordTable, id: string): Promise<string | null | undefined> {
+  const row = await db.selectFrom(table).select("tenant_id").where("id", "=", id).executeTakeFirst();
+  return row?.tenant_id;
+}

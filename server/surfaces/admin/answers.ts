@@ -1,0 +1,24 @@
+import { refuse, Refused, statusOf, type Refusal } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+
+const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+
+export function jsonAnswer(status: number, value: unknown): Response {
+  return status === 204 ? new Response(null, { status, headers: HEADERS }) : Response.json(value, { status, headers: HEADERS });
+}
+
+/** The one place where a refusal becomes an answer of the control plane: `{detail, code, fields?, ...}`. */
+export function refusalAnswer(refusal: Refusal): Response {
+  const status = statusOf(refusal);
+  const body = { detail: refusal.message, code: refusal.code, ...(refusal.fields === undefined ? {} : { fields: refusal.fields }), ...refusal.extra };
+  const headers: Record<string, string> = { ...HEADERS, ...refusal.headers };
+  if (status === 401) headers["www-authenticate"] = "Bearer";
+  return Response.json(body, { status, headers });
+}
+
+/** What went wrong, as an answer. Whatever is no refusal is ours, and only the log learns what it was. */
+export function errorAnswer(error: unknown, log: Log, where: { method: string; path: string; requestId: string }): Response {
+  if (error instanceof Refused) return refusalAnswer(error.refusal);
+  log.error("admin_request_failed", { ...where, error: error instanceof Error ? error : new Error(String(error)) });
+  return refusalAnswer(refuse("internal_error"));
+}

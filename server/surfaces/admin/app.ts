@@ -1,0 +1,84 @@
+import { Hono } from "hono";
+import { adminTokens } from "../../directory/people/admin-tokens.ts";
+import { LoginThrottle } from "../../directory/people/login-throttle.ts";
+import type { Logins } from "../../directory/people/logins.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { refuse } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import { errorAnswer, refusalAnswer } from "./answers.ts";
+import { openApiDocument } from "./document.ts";
+import type { LedgerReads } from "./ledger-reads.ts";
+import { perform } from "./perform.ts";
+import { OPERATIONS } from "./routes.ts";
+import type { AdminServices, HealthHandler } from "./services.ts";
+
+export interface AdminDeps {
+  readonly db: Directory["db"];
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** At least 32 characters; the key of admin tokens is derived from it. */
+  readonly jwtSecret: string;
+  readonly jwtExpirySeconds: number;
+  readonly passwords: {
+    hashPassword(password: string): Promise<string>;
+    verifyPassword(password: string, hash: string): Promise<boolean>;
+    /** Takes as long as a verification and is never true. */
+    dummyVerify(password?: string): Promise<boolean>;
+  };
+  readonly ledger: LedgerReads;
+  /** By path: `/healthz`, `/readyz`, `/metrics`. One that is not given answers 404. */
+  readonly health: Readonly<Record<string, HealthHandler>>;
+}
+
+export interface AdminApp {
+  /** `ip` is the address of the caller. Never throws. */
+  fetch(request: Request, info: { ip: string }): Promise<Response>;
+}
+
+const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
+
+/** The control plane: every route of `routes.ts`, and the errors around them. */
+export function adminApp(deps: AdminDeps): AdminApp {
+  const services = servicesOf(deps);
+  const app = new Hono<{ Bindings: { ip: string } }>({ strict: false });
+  const methods = new Map<string, string[]>();
+  for (const operation of OPERATIONS) {
+    const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
+    methods.set(path, [...(methods.get(path) ?? []), operation.method]);
+    app.on(operation.method, path, async (context) => {
+      const request = context.req.raw;
+      const given = request.headers.get("x-request-id") ?? "";
+      const requestId = REQUEST_ID.test(given) ? given : ulid();
+      const arrival = { request, params: context.req.param() as Record<string, string>, address: context.env.ip, requestId };
+      const response = await perform(services, operation, arrival).catch((error: unknown) =>
+        errorAnswer(error, deps.log, { method: operation.method, path: operation.path, requestId }),
+      );
+      response.headers.set("x-request-id", requestId);
+      return response;
+    });
+  }
+  for (const [path, allowed] of methods) {
+    const allow = (allowed.includes("GET") ? [...allowed, "HEAD"] : allowed).join(", ");
+    app.all(path, () => refusalAnswer(refuse("method_not_allowed", undefined, { headers: { allow } })));
+  }
+  app.notFound(() => refusalAnswer(refuse("not_found")));
+  app.onError((error) => errorAnswer(error, deps.log, { method: "", path: "", requestId: "" }));
+  return { fetch: async (request, info) => app.fetch(request, { ip: info.ip }) };
+}
+
+function servicesOf(deps: AdminDeps): AdminServices {
+  const directory: Directory = { db: deps.db, secrets: deps.secrets, clock: deps.clock, hashPassword: deps.passwords.hashPassword };
+  const logins: Logins = {
+    directory,
+    tokens: adminTokens({ secret: deps.jwtSecret, expirySeconds: deps.jwtExpirySeconds, clock: deps.clock }),
+    throttle: new LoginThrottle(deps.clock),
+    verifyPassword: deps.passwords.verifyPassword,
+    dummyVerify: deps.passwords.dummyVerify,
+  };
+  let document: object | undefined;
+  return { directory, logins, ledger: deps.ledger, health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
+}

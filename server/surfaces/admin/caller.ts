@@ -1,0 +1,54 @@
+import { signedInAdmin, type Admin } from "../../directory/people/logins.ts";
+import { tenantHolding, tenantMeant } from "../../directory/tenants/tenants.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import type { Operation } from "./operation.ts";
+import type { AdminServices } from "./services.ts";
+
+const BEARER = /^Bearer +(\S+) *$/i;
+
+/** Who calls, when the operation asks for someone; refuses who may not. */
+export async function admitCaller(services: AdminServices, request: Request, { access }: Operation): Promise<Admin | null> {
+  if (access === "anyone") return null;
+  const token = BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
+  const admin = token === undefined ? null : await signedInAdmin(services.logins, token);
+  if (admin === null) throw new Refused(refuse("unauthenticated"));
+  if (access === "signed_in") return admin;
+  if (access === "system") {
+    if (admin.tenantId !== null) throw new Refused(refuse("forbidden", "Only a system admin may do this."));
+  } else if (!admin.permissions.has(access)) {
+    throw new Refused(refuse("forbidden", `This needs the permission ${access}.`));
+  }
+  return admin;
+}
+
+export interface NamedTenant {
+  readonly query: string | undefined;
+  readonly body: string | undefined;
+  readonly header: string | undefined;
+}
+
+/** The tenant a call is held to; null where the operation reaches all of them. */
+export async function tenantOfCall(services: AdminServices, admin: Admin | null, operation: Operation, params: Readonly<Record<string, string>>, named: NamedTenant): Promise<string | null> {
+  if (operation.reach === "none" || admin === null) return null;
+  const names = new Set([named.query, named.body, named.header].filter((name) => name !== undefined));
+  if (names.size > 1) throw unclear("names different tenants in query, body and X-Tenant-ID");
+  const [name] = names;
+  if (admin.tenantId !== null) {
+    // The same answer whether that tenant exists or not.
+    if (name !== undefined && name !== admin.tenantId) throw new Refused(refuse("forbidden", "This account belongs to another tenant."));
+    return admin.tenantId;
+  }
+  if (name === undefined && operation.reach === "any") return null;
+  if (name === undefined && operation.subject !== undefined && params.id !== undefined) {
+    const holder = await tenantHolding(services.directory, operation.subject, params.id);
+    if (holder !== undefined) return holder;
+  }
+  const meant = await tenantMeant(services.directory, name);
+  if (meant !== undefined) return meant;
+  if (name !== undefined) throw new Refused(refuse("not_found", "There is no such tenant."));
+  throw unclear("is required, because there is no tenant `default` and not just one");
+}
+
+function unclear(message: string): Refused {
+  return new Refused(refuse("invalid_query", `tenant_id ${message}`, { fields: [{ field: "tenant_id", message }] }));
+}

@@ -1,0 +1,167 @@
+// Draws /openapi.json as a page that can be read and tried. Plain browser JavaScript, nothing fetched from elsewhere.
+
+const at = (id) => document.getElementById(id);
+
+/** An element with its text or children. Text is always set as text. */
+function make(tag, attributes = {}, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  element.append(...children);
+  return element;
+}
+
+const api = await (await fetch("/openapi.json")).json();
+at("about").textContent = api.info.description.replaceAll("`", "");
+
+const resolve = (schema) => (schema?.$ref ? (api.components.schemas[schema.$ref.split("/").pop()] ?? {}) : (schema ?? {}));
+
+function typeOf(schema, depth = 0) {
+  const name = schema?.$ref?.split("/").pop();
+  if (name && depth > 0) return name;
+  const real = resolve(schema);
+  if (real.enum) return real.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (real.const !== undefined) return JSON.stringify(real.const);
+  const either = real.anyOf ?? real.oneOf;
+  if (either) return either.map((one) => typeOf(one, depth + 1)).join(" | ");
+  if (real.type === "array") return `${typeOf(real.items, depth + 1)}[]`;
+  if (real.format) return `${real.type} (${real.format})`;
+  return Array.isArray(real.type) ? real.type.join(" | ") : (real.type ?? "any");
+}
+
+function rows(entries) {
+  const body = make("tbody");
+  for (const [name, schema, required, about] of entries) {
+    body.append(make("tr", {}, make("td", {}, name + (required ? " *" : "")), make("td", {}, typeOf(schema, 1)), make("td", { class: "soft" }, about ?? resolve(schema).description ?? "")));
+  }
+  return make("div", { class: "table" }, make("table", {}, body));
+}
+
+function schemaTable(schema) {
+  const real = resolve(schema);
+  if (!real.properties) return make("p", { class: "soft" }, typeOf(schema));
+  return rows(Object.entries(real.properties).map(([name, member]) => [name, member, real.required?.includes(name), undefined]));
+}
+
+/** A body to begin with: the required members. */
+function sample(schema, depth = 0) {
+  const real = resolve(schema);
+  if (real.properties && depth < 4) {
+    return Object.fromEntries((real.required ?? []).map((name) => [name, sample(real.properties[name], depth + 1)]));
+  }
+  if (real.enum) return real.enum[0];
+  const either = real.anyOf ?? real.oneOf;
+  if (either) return sample(either[0], depth + 1);
+  return { string: "", integer: 0, number: 0, boolean: true, array: [], object: {} }[real.type] ?? null;
+}
+
+function tryForm(method, path, operation) {
+  const form = make("form");
+  const inputs = (operation.parameters ?? []).map((parameter) => {
+    const input = make("input", { placeholder: typeOf(parameter.schema, 1) });
+    form.append(make("label", {}, `${parameter.name} (${parameter.in})`, input));
+    return [parameter, input];
+  });
+  const schema = operation.requestBody?.content["application/json"].schema;
+  const body = schema && make("textarea", { rows: "6", spellcheck: "false" });
+  if (body) {
+    body.value = JSON.stringify(sample(schema), null, 2);
+    form.append(make("label", { class: "wide" }, "body", body));
+  }
+  const answer = make("pre", { hidden: "", role: "status" });
+  form.append(make("button", {}, "Send"));
+  form.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const url = new URL(path.replaceAll(/\{(\w+)\}/g, (_, name) => encodeURIComponent(inputs.find(([parameter]) => parameter.name === name)[1].value)), location.origin);
+    const headers = {};
+    if (at("token").value) headers.authorization = `Bearer ${at("token").value}`;
+    for (const [parameter, input] of inputs) {
+      if (input.value === "") continue;
+      if (parameter.in === "query") url.searchParams.set(parameter.name, input.value);
+      if (parameter.in === "header") headers[parameter.name] = input.value;
+    }
+    if (body?.value.trim()) headers["content-type"] = "application/json";
+    answer.hidden = false;
+    answer.textContent = "...";
+    try {
+      const response = await fetch(url, { method: method.toUpperCase(), headers, ...(body?.value.trim() ? { body: body.value } : {}) });
+      const text = await response.text();
+      let shown = text;
+      try {
+        shown = JSON.stringify(JSON.parse(text), null, 2);
+      } catch {
+        // Not every answer is JSON.
+      }
+      answer.textContent = `${response.status} ${response.statusText}\n\n${shown}`;
+    } catch (error) {
+      answer.textContent = String(error);
+    }
+  });
+  return make("div", {}, form, answer);
+}
+
+function inside(method, path, operation) {
+  const content = make("div", { class: "inside" });
+  if (operation.description) content.append(make("p", {}, operation.description));
+  content.append(make("p", { class: "soft" }, `Who may call: ${operation["x-access"].replace("_", " ")}`));
+  if (operation.parameters?.length) {
+    content.append(make("h3", {}, "Parameters"), rows(operation.parameters.map((parameter) => [parameter.name, parameter.schema, parameter.required, [parameter.in, parameter.description].filter(Boolean).join(": ")])));
+  }
+  const body = operation.requestBody?.content["application/json"].schema;
+  if (body) content.append(make("h3", {}, "Body"), schemaTable(body));
+  for (const [status, response] of Object.entries(operation.responses)) {
+    if (status === "default") continue;
+    content.append(make("h3", {}, `Answer ${status}: ${response.description}`));
+    const schema = response.content?.["application/json"]?.schema;
+    if (schema) content.append(schemaTable(schema));
+  }
+  content.append(make("h3", {}, "Try it"), tryForm(method, path, operation));
+  return content;
+}
+
+const shownOperations = [];
+for (const { name: tag } of api.tags) {
+  const links = make("div", {}, make("h2", {}, tag));
+  const section = make("section", {}, make("h2", {}, tag));
+  for (const [path, methods] of Object.entries(api.paths)) {
+    for (const [method, operation] of Object.entries(methods)) {
+      if (!operation.tags.includes(tag)) continue;
+      const details = make("details", { id: operation.operationId }, make("summary", {}, make("span", { class: "method" }, method.toUpperCase()), make("span", { class: "path" }, path), make("span", { class: "says" }, operation.summary)));
+      // Drawn when it is opened: all of them at once would make the page slow on a phone.
+      details.addEventListener("toggle", () => details.open && !details.querySelector(".inside") && details.append(inside(method, path, operation)));
+      const link = make("a", { href: `#${operation.operationId}` }, operation.summary);
+      link.addEventListener("click", () => (details.open = true));
+      links.append(link);
+      section.append(details);
+      shownOperations.push({ text: `${method} ${path} ${operation.summary} ${tag}`.toLowerCase(), details, link });
+    }
+  }
+  at("index").append(links);
+  at("operations").append(section);
+}
+
+at("find").addEventListener("input", () => {
+  const words = at("find").value.toLowerCase().split(/\s+/);
+  for (const { text, details, link } of shownOperations) details.hidden = link.hidden = !words.every((word) => text.includes(word));
+  for (const group of document.querySelectorAll("main > section, #index > div")) group.hidden = ![...group.children].some((child) => child.tagName !== "H2" && !child.hidden);
+});
+
+if (location.hash) {
+  const linked = at(location.hash.slice(1));
+  if (linked) {
+    linked.open = true;
+    linked.scrollIntoView();
+  }
+}
+
+at("session").addEventListener("submit", async (event) => {
+  event.preventDefault();
+  const tenant = at("tenant").value.trim();
+  const given = { username: at("username").value, password: at("password").value, ...(tenant ? { tenant_id: tenant } : {}) };
+  const response = await fetch(`/v1/admin-users/${tenant ? "tenant" : "system"}/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(given) });
+  const answer = await response.json();
+  at("session-says").textContent = response.ok ? `Signed in as ${answer.user.username} (${answer.user.role})` : answer.detail;
+  if (response.ok) {
+    at("token").value = answer.access_token;
+    at("password").value = "";
+  }
+});

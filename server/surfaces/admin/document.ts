@@ -1,0 +1,106 @@
+import { errorBody, tenantIdOfCaller } from "@gatehouse/contracts/conventions";
+import { z } from "zod";
+import type { Operation } from "./operation.ts";
+
+type Json = Record<string, unknown>;
+
+/** The names of the parameters of a path such as `/v1/admin/tenants/{id}`. */
+export function paramsOf(path: string): string[] {
+  return [...path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] as string);
+}
+
+/** The OpenAPI 3.1 document of the operations, made from the same schemas that check the requests. */
+export function openApiDocument(operations: readonly Operation[]): object {
+  const components: Json = {};
+  const error = schemaOf(errorBody, "output", components);
+  const paths: Record<string, Json> = {};
+  for (const operation of operations) {
+    const path = (paths[operation.path] ??= {});
+    path[operation.method.toLowerCase()] = describe(operation, components, error);
+  }
+  const tags = [...new Set(operations.map((operation) => operation.tag))].map((name) => ({ name }));
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Gatehouse control plane",
+      version: "1",
+      description:
+        "Log in at `/v1/admin-users/system/login` or `/v1/admin-users/tenant/login` and send the `access_token` as `Authorization: Bearer`. " +
+        "A tenant's admin is held to their tenant. A system admin names the tenant as `tenant_id` in the query or the body, or as `X-Tenant-ID`; " +
+        "without it the record in the path decides, else the tenant `default`, else the only tenant there is. " +
+        "Errors are `{detail, code}`; a 400 names each field, and a 409 of a duplicate carries `existing_id`.",
+    },
+    tags,
+    paths,
+    components: { schemas: components, securitySchemes: { bearer: { type: "http", scheme: "bearer", bearerFormat: "JWT" } } },
+    security: [{ bearer: [] }],
+  };
+}
+
+function describe(operation: Operation, components: Json, error: Json): Json {
+  const { answer } = operation;
+  const open = operation.access === "anyone";
+  const content = answer.schema === undefined ? undefined : { "application/json": { schema: schemaOf(answer.schema, "output", components) } };
+  const other = answer.media === undefined ? undefined : { [answer.media]: {} };
+  const body = operation.body === undefined ? undefined : schemaOf(withTenant(operation, operation.body), "input", components);
+  return {
+    operationId: operationId(operation),
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    "x-access": operation.access,
+    ...(open ? { security: [] } : {}),
+    parameters: parameters(operation, components),
+    ...(body === undefined ? {} : { requestBody: { required: operation.method !== "DELETE", content: { "application/json": { schema: body } } } }),
+    responses: {
+      [answer.status]: { description: answer.about, ...(content === undefined && other === undefined ? {} : { content: content ?? other }) },
+      default: { description: "An error", content: { "application/json": { schema: error } } },
+    },
+  };
+}
+
+function operationId({ method, path }: Operation): string {
+  return `${method.toLowerCase()}${path.replaceAll(/[^A-Za-z0-9]+/g, "_")}`.replace(/_$/, "");
+}
+
+function parameters(operation: Operation, components: Json): Json[] {
+  const inPath = paramsOf(operation.path).map((name) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: operation.textParams?.includes(name) === true ? { type: "string" } : { type: "string", format: "uuid" },
+  }));
+  const query = withTenant(operation, operation.query);
+  const inQuery = Object.entries(query?.shape ?? {}).map(([name, schema]) => {
+    const { description, ...rest } = schemaOf(schema as z.ZodType, "output", components);
+    return { name, in: "query", required: false, ...(description === undefined ? {} : { description }), schema: rest };
+  });
+  const inHeader = operation.reach === "none" ? [] : [{ name: "X-Tenant-ID", in: "header", required: false, description: "same as tenant_id", schema: { type: "string" } }];
+  return [...inPath, ...inQuery, ...inHeader];
+}
+
+/** The schema with the `tenant_id` that every operation on a tenant's records takes. */
+export function withTenant<T extends z.ZodObject | undefined>(operation: Pick<Operation, "reach">, schema: T): T | z.ZodObject {
+  if (operation.reach === "none") return schema;
+  return (schema ?? z.strictObject({})).safeExtend({ tenant_id: tenantIdOfCaller });
+}
+
+/** JSON Schema of a zod schema. One that has an id goes to the components and is referred to. */
+function schemaOf(schema: z.ZodType, io: "input" | "output", components: Json): Json {
+  const made = z.toJSONSchema(schema, { target: "draft-2020-12", io, unrepresentable: "any" }) as Json;
+  const { $schema: _dialect, $defs: definitions, ...rest } = made;
+  for (const [id, definition] of Object.entries((definitions ?? {}) as Json)) components[id] = relinked(definition);
+  const id = schema.meta()?.id;
+  const own = relinked(rest) as Json;
+  if (id === undefined) return own;
+  components[id] ??= own;
+  return { $ref: `#/components/schemas/${id}` };
+}
+
+/** Points references at the components, and drops the ids the definitions repeat. */
+function relinked(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(relinked);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).filter(([key, member]) => !(key === "id" && typeof member === "string" && "type" in value));
+  return Object.fromEntries(entries.map(([key, member]) => [key, key === "$ref" && typeof member === "string" ? member.replace("#/$defs/", "#/components/schemas/") : relinked(member)]));
+}

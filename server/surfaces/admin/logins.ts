@@ -1,0 +1,64 @@
+import { accessToken, changePassword, signedInAdmin, systemLogin, tenantLogin, type SignedInAdmin } from "@gatehouse/contracts/logins";
+import { changePassword as change, logIn, type Admin, type SignIn } from "../../directory/people/logins.ts";
+import { operation, type Operation } from "./operation.ts";
+
+const PATH = "/v1/admin-users";
+const common = { tag: "Logins", reach: "none" } as const;
+const signedIn = { status: 200, about: "A token, and who is signed in", schema: accessToken } as const;
+
+function shown(admin: Admin): SignedInAdmin {
+  return { id: admin.id, username: admin.username, role: admin.role, tenant_id: admin.tenantId, permissions: [...admin.permissions].sort() };
+}
+
+function tokenAnswer(signIn: SignIn): unknown {
+  return { access_token: signIn.token, token_type: "bearer", expires_in: signIn.expiresIn, user: shown(signIn.admin) };
+}
+
+export const loginOperations: readonly Operation[] = [
+  operation({
+    ...common,
+    access: "anyone",
+    method: "POST",
+    path: `${PATH}/tenant/login`,
+    summary: "Log in as a tenant's admin",
+    description: "Every failure is the same 401. After some failures: 429 with Retry-After.",
+    body: tenantLogin,
+    answer: signedIn,
+    async run(call) {
+      const { username, password, tenant_id } = call.body;
+      const tenantId = tenant_id ?? call.request.headers.get("x-tenant-id") ?? undefined;
+      return tokenAnswer(await logIn(call.services.logins, "tenant", { username, password, tenantId }, call.origin));
+    },
+  }),
+  operation({
+    ...common,
+    access: "anyone",
+    method: "POST",
+    path: `${PATH}/system/login`,
+    summary: "Log in as a system admin",
+    description: "Every failure is the same 401. After some failures: 429 with Retry-After.",
+    body: systemLogin,
+    answer: signedIn,
+    run: async (call) => tokenAnswer(await logIn(call.services.logins, "system", call.body, call.origin)),
+  }),
+  operation({
+    ...common,
+    access: "signed_in",
+    method: "GET",
+    path: `${PATH}/me`,
+    summary: "Who is signed in",
+    answer: { status: 200, about: "The caller, with their permissions", schema: signedInAdmin },
+    run: async (call) => shown(call.admin),
+  }),
+  operation({
+    ...common,
+    access: "signed_in",
+    method: "POST",
+    path: `${PATH}/change-password`,
+    summary: "Change one's own password",
+    description: "Ends every token of the account and answers a new one.",
+    body: changePassword,
+    answer: signedIn,
+    run: async (call) => tokenAnswer(await change(call.services.logins, call.admin, { current: call.body.current_password, next: call.body.new_password }, call.origin)),
+  }),
+];

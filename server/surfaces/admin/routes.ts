@@ -1,0 +1,29 @@
+import { adminLogOperations } from "./admin-log.ts";
+import { adminUserOperations } from "./admin-users.ts";
+import { apiKeyOperations } from "./api-keys.ts";
+import { auditChainOperations } from "./audit-chains.ts";
+import { groupModelOperations } from "./group-models.ts";
+import { loginOperations } from "./logins.ts";
+import { modelOperations } from "./models.ts";
+import type { Operation } from "./operation.ts";
+import { pageOperations } from "./pages.ts";
+import { providerOperations } from "./providers.ts";
+import { proxyLogOperations } from "./proxy-logs.ts";
+import { resourceGroupOperations } from "./resource-groups.ts";
+import { tenantOperations } from "./tenants.ts";
+
+/** Every route of the control plane. */
+export const OPERATIONS: readonly Operation[] = [
+  ...loginOperations,
+  ...tenantOperations,
+  ...adminUserOperations,
+  ...providerOperations,
+  ...modelOperations,
+  ...resourceGroupOperations,
+  ...groupModelOperations,
+  ...apiKeyOperations,
+  ...adminLogOperations,
+  ...proxyLogOperations,
+  ...auditChainOperations,
+  ...pageOperations,
+];

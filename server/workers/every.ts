@@ -1,0 +1,31 @@
+import type { Log } from "../kernel/log.ts";
+
+export interface Worker {
+  /** Ends after the run under way. */
+  stop(): Promise<void>;
+}
+
+/** Runs a job again and again, `ms` after its last run ended. A run that fails is logged and tried again next time. */
+export function every(ms: number, name: string, job: () => Promise<void>, log: Log): Worker {
+  let stopped = false;
+  let running: Promise<void> = Promise.resolve();
+  let timer: ReturnType<typeof setTimeout>;
+  const arm = () => {
+    timer = setTimeout(() => {
+      running = job()
+        .catch((error: Error) => log.warn("worker_failed", { worker: name, error }))
+        .finally(() => {
+          if (!stopped) arm();
+        });
+    }, ms);
+    timer.unref();
+  };
+  arm();
+  return {
+    stop() {
+      stopped = true;
+      clearTimeout(timer);
+      return running;
+    },
+  };
+}

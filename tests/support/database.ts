@@ -1,0 +1,85 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import pg from "pg";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { type Database, openDatabase } from "../../server/store/database.ts";
+import { migrate } from "../../server/store/migrate.ts";
+
+export interface TestDatabase {
+  readonly url: string;
+  readonly db: Database;
+  /** Closes the pool and drops the database. */
+  close(): Promise<void>;
+}
+
+const MIGRATIONS = new URL("../../server/store/migrations/", import.meta.url);
+// Any constant: it only has to be the same in every process that makes the template.
+const LOCK = 5_090_173_311;
+
+function serverUrl(): string {
+  const url = process.env["TEST_DATABASE_URL"];
+  if (!url) throw new Error("TEST_DATABASE_URL is not set: run the tests with npm test, which starts a PostgreSQL for them");
+  return url;
+}
+
+function urlOf(database: string): string {
+  const url = new URL(serverUrl());
+  url.pathname = `/${database}`;
+  return url.href;
+}
+
+async function asAdmin<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: serverUrl() });
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await client.end();
+  }
+}
+
+async function migrated(database: string): Promise<void> {
+  const connection = openDatabase(urlOf(database), { log: jsonLog("error"), max: 2 });
+  await migrate(connection.db);
+  await connection.close();
+}
+
+function templateName(): string {
+  const digest = createHash("sha256");
+  for (const name of readdirSync(MIGRATIONS).sort()) digest.update(name).update(readFileSync(new URL(name, MIGRATIONS)));
+  return `gatehouse_template_${digest.digest("hex").slice(0, 12)}`;
+}
+
+/** One migrated database per state of the migrations, from which every test's is copied. */
+async function makeTemplate(): Promise<string> {
+  const name = templateName();
+  await asAdmin(async (client) => {
+    await client.query("SELECT pg_advisory_lock($1)", [LOCK]);
+    const { rowCount } = await client.query("SELECT FROM pg_database WHERE datname = $1", [name]);
+    if (rowCount !== 0) return;
+    await client.query(`DROP DATABASE IF EXISTS ${name}_unfinished WITH (FORCE)`);
+    await client.query(`CREATE DATABASE ${name}_unfinished`);
+    await migrated(`${name}_unfinished`);
+    await client.query(`ALTER DATABASE ${name}_unfinished RENAME TO ${name}`);
+  });
+  return name;
+}
+
+let template: Promise<string> | undefined;
+
+/** A migrated database of its own for one test or one file. */
+export async function testDatabase(options: { onQuery?: (sql: string) => void } = {}): Promise<TestDatabase> {
+  const from = await (template ??= makeTemplate());
+  const name = `gatehouse_test_${randomBytes(8).toString("hex")}`;
+  await asAdmin((client) => client.query(`CREATE DATABASE ${name} TEMPLATE ${from}`));
+  const url = urlOf(name);
+  const connection = openDatabase(url, { log: jsonLog("error"), ...options });
+  return {
+    url,
+    db: connection.db,
+    async close() {
+      await connection.close();
+      await asAdmin((client) => client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`));
+    },
+  };
+}

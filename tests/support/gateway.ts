@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+
+export const ADMIN_PASSWORD = "correct horse battery";
+const LAUNCHER = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
+
+/** A gateway started as a user starts it: its own process, its own data directory, driven over its two ports. */
+export interface GatewayProcess {
+  readonly runtimeUrl: string;
+  readonly adminUrl: string;
+  readonly dataDir: string;
+  /** The launcher; the gateway itself is its child. */
+  readonly process: ChildProcess;
+  /** Everything it printed, both streams. */
+  output(): string;
+  /** SIGTERM, then the exit code. */
+  stop(): Promise<number | null>;
+  /** SIGKILL to the gateway itself, resolved when it is gone. */
+  kill(): Promise<void>;
+}
+
+export interface GatewayOptions {
+  readonly databaseUrl?: string;
+  readonly dataDir?: string;
+  readonly env?: Record<string, string>;
+}
+
+export async function temporaryDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), "gatehouse-test-"));
+}
+
+export async function startGateway(options: GatewayOptions = {}): Promise<GatewayProcess> {
+  const dataDir = options.dataDir ?? (await temporaryDirectory());
+  const env: Record<string, string> = {
+    ...inherited(),
+    GW_RUNTIME_PORT: "0",
+    GW_ADMIN_PORT: "0",
+    GW_DATA_DIR: dataDir,
+    GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    GW_DRAIN_SECONDS: "5",
+    ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
+    ...options.env,
+  };
+  const child = spawn("node", [LAUNCHER, "start"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  const urls: string[] = [];
+  const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
+  const ready = new Promise<void>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      output += `${line}\n`;
+      const url = /^ {2}(?:runtime|control) plane +(http:\/\/\S+)/.exec(line)?.[1];
+      if (url !== undefined) urls.push(url);
+      if (/^ {2}database /.test(line)) resolve();
+    });
+    void exited.then((code) => reject(new Error(`the gateway ended with ${code} before it was ready:\n${output}`)));
+  });
+  createInterface({ input: child.stderr }).on("line", (line) => {
+    output += `${line}\n`;
+  });
+  await ready;
+  const [runtimeUrl = "", adminUrl = urls[0] ?? ""] = urls;
+  return {
+    runtimeUrl,
+    adminUrl,
+    dataDir,
+    process: child,
+    output: () => output,
+    async stop() {
+      child.kill("SIGTERM");
+      return exited;
+    },
+    async kill() {
+      process.kill(childOf(child.pid as number), "SIGKILL");
+      await exited;
+    },
+  };
+}
+
+/** What the launcher and PostgreSQL need of the test's own environment, without a setting of ours. */
+function inherited(): Record<string, string> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name, value]) => value !== undefined && !name.startsWith("GW_") && name !== "DATABASE_URL" && !name.endsWith("_API_KEY") && name !== "OLLAMA_HOST")) as Record<string, string>;
+}
+
+function childOf(pid: number): number {
+  const { readdirSync, readFileSync } = require("node:fs") as typeof import("node:fs");
+  for (const entry of readdirSync("/proc")) {
+    if (!/^\d+$/.test(entry)) continue;
+    try {
+      const stat = readFileSync(`/proc/${entry}/stat`, "utf8");
+      if (Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1]) === pid) return Number(entry);
+    } catch {
+      // It ended while we looked.
+    }
+  }
+  throw new Error(`process ${pid} has no child`);
+}
+
+export async function removeDirectory(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true });
+}
