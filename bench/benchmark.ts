@@ -59,7 +59,13 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
     const wanted = targets.filter((target) => (it.kind === "soak" ? it.target === target.name : (it.targets ?? [target.name]).includes(target.name)));
     try {
       const entrances = new Map<Target, Entrance>();
-      for (const target of wanted) entrances.set(target, await target.prepare({ name, call: it.call, ...(it.configure && { configure: it.configure }) }));
+      for (const target of wanted) {
+        try {
+          entrances.set(target, await target.prepare({ name, call: it.call, ...(it.configure && { configure: it.configure }) }));
+        } catch (error) {
+          failures.push(`${name}: ${target.name} cannot be prepared, ${messageOf(error)}`);
+        }
+      }
       if (it.kind === "soak") {
         const [entry] = entrances;
         if (!entry) continue;
@@ -81,6 +87,10 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
       failures.push(`${name}: ${messageOf(error)}`);
       console.log(`\n${name}: ${messageOf(error)}`);
     }
+  }
+  for (const target of targets) {
+    const epitaph = target.epitaph?.();
+    if (epitaph !== undefined) failures.push(`${target.name}: ${epitaph}`);
   }
   return { results, failures };
 }

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
@@ -9,22 +9,26 @@ function usesMusl() {
   return process.platform === "linux" && process.report.getReport().header.glibcVersionRuntime === undefined;
 }
 
-/** Wherever npm put it: hoisted to the root, or under the workspace or package that asked for it. */
+/** The text that stands in for the binary until the install script of `bun` has run is far smaller than this. */
+const SMALLEST_BINARY = 1024 * 1024;
+
+/**
+ * Wherever npm put it: hoisted to the root, or under the workspace or package that asked for it. The platform
+ * package brings the binary; the install script of `bun`, where it runs, moves it into `bun` itself.
+ */
 function installed(packageName) {
   const from = [import.meta.url, new URL("../server/package.json", import.meta.url)];
   const folders = from.flatMap((url) => createRequire(url).resolve.paths(packageName) ?? []);
   for (const folder of folders) {
-    for (const path of [join(folder, packageName, "bin", "bun"), join(folder, "bun", "node_modules", packageName, "bin", "bun")]) {
-      if (existsSync(path)) return path;
+    for (const parts of [[packageName, "bin", "bun"], ["bun", "node_modules", packageName, "bin", "bun"], ["bun", "bin", "bun.exe"]]) {
+      const path = join(folder, ...parts);
+      if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > SMALLEST_BINARY) return path;
     }
   }
   return undefined;
 }
 
-/**
- * The path of the Bun binary in its platform package. The package `bun` itself is not used: its own command is a
- * placeholder until an install script has run, and installs without scripts must work.
- */
+/** The path of the Bun binary this project was installed with. */
 export function findBun() {
   const arch = ARCHITECTURES[process.arch];
   const here = `${process.platform}-${process.arch}`;

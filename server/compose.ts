@@ -88,14 +88,18 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       serve({
         hostname: config.host,
         port,
-        maxBodyBytes: config.maxBodyBytes,
         fetch: (request, peer) => fetch(request, { ip: peer.ip ?? "" }),
         onError(error) {
           log.error("request_failed", { error });
           return Response.json({ error: "The gateway failed to handle this request.", code: "internal_error" }, { status: 500 });
         },
       });
-    const adminServing = listen(config.adminPort, (request, info) => control.fetch(request, info));
+    const adminServing = listen(config.adminPort, async (request, info) => {
+      const response = await control.fetch(request, info);
+      // Where one process has both planes, what an admin was told is done is in force for the next call.
+      if (runtime !== null && request.method !== "GET" && response.ok) await runtime.follower.caughtUp();
+      return response;
+    });
     closers.push(() => adminServing.stop({ graceSeconds: 2 }));
     const runtimeServing = runtime === null ? null : listen(config.runtimePort, runtimePlane(runtime.road, { notReady }));
     if (runtimeServing !== null && runtime !== null) {
@@ -244,6 +248,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   return {
     road,
     ledger,
+    follower,
     async close() {
       await usesWriter.stop();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));

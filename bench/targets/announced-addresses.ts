@@ -1,3 +1,5 @@
+import type { ProcessOutput } from "../processes/process-output.ts";
+
 export interface Addresses {
   readonly runtime: string;
   readonly control: string;
@@ -11,7 +13,7 @@ function planeOf(line: string): keyof Addresses | undefined {
 }
 
 /** Finds the two addresses in what has been printed so far: by the plane a line names, otherwise runtime first. */
-export function addressesIn(text: string): Partial<Addresses> {
+function addressesIn(text: string): Partial<Addresses> {
   const found: { runtime?: string; control?: string } = {};
   for (const line of text.split("\n")) {
     let from = 0;
@@ -24,30 +26,17 @@ export function addressesIn(text: string): Partial<Addresses> {
   return found;
 }
 
-/** Reads both streams for as long as the process lives (a full pipe would stall it) and resolves with the addresses. */
-export function announcedAddresses(stdout: ReadableStream<Uint8Array>, stderr: ReadableStream<Uint8Array>, timeoutMs: number): Promise<Addresses> {
-  let printed = "";
-  let complaint = "";
+/** Resolves with the addresses once both have been printed. */
+export function announcedAddresses(output: ProcessOutput, timeoutMs: number): Promise<Addresses> {
   const { promise, resolve, reject } = Promise.withResolvers<Addresses>();
-  // What it said, without the stack's lines and source excerpts.
-  const said = () => `${complaint}\n${printed}`.split("\n").filter((line) => line.trim() !== "" && !/^\s*(at |\d+ \||\^)/.test(line));
-  const fail = (reason: string) => reject(new Error(`${reason}: ${said().slice(-5).join(" | ")}`));
-  const timer = setTimeout(() => fail("it printed no addresses in time"), timeoutMs);
-
-  const read = async (stream: ReadableStream<Uint8Array>, take: (text: string) => void) => {
-    const decoder = new TextDecoder();
-    for await (const piece of stream) take(decoder.decode(piece, { stream: true }));
-  };
-  const out = read(stdout, (text) => {
-    if (printed.length > 100_000) return;
-    printed += text;
-    const complete = printed.slice(0, printed.lastIndexOf("\n") + 1);
-    const { runtime, control } = addressesIn(complete);
+  const timer = setTimeout(() => reject(new Error(`it printed no addresses in time: ${output.lastWords()}`)), timeoutMs);
+  output.onPrinted = () => {
+    const { runtime, control } = addressesIn(output.start.slice(0, output.start.lastIndexOf("\n") + 1));
     if (runtime !== undefined && control !== undefined) resolve({ runtime, control });
+  };
+  void output.ended.then(() => reject(new Error(`it ended at the start: ${output.lastWords()}`)));
+  return promise.finally(() => {
+    clearTimeout(timer);
+    output.onPrinted = () => {};
   });
-  const err = read(stderr, (text) => {
-    if (complaint.length < 100_000) complaint += text;
-  });
-  void Promise.all([out, err]).then(() => fail("it ended at the start"));
-  return promise.finally(() => clearTimeout(timer));
 }

@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { plainEnvironment } from "../processes/environment.ts";
 import { placed } from "../processes/placement.ts";
+import { ProcessOutput } from "../processes/process-output.ts";
 import { register } from "../processes/registry.ts";
 import { scratchDirectory } from "../processes/scratch.ts";
 import { Admin } from "./admin.ts";
@@ -27,7 +28,10 @@ export const startGatehouse: StartTarget = async (upstream) => {
     stdio: ["ignore", "pipe", "pipe"],
   });
   register({ name: "gatehouse", pid: child.pid, exited: child.exited });
-  const { runtime, control } = await announcedAddresses(child.stdout, child.stderr, 60_000);
+  const output = new ProcessOutput(child.stdout, child.stderr);
+  let epitaph: string | undefined;
+  void child.exited.then(() => (epitaph = `it has ended (${child.signalCode ?? `code ${child.exitCode}`}); its last words: ${output.lastWords()}`));
+  const { runtime, control } = await announcedAddresses(output, 60_000);
   await respondsAt(`${runtime}/readyz`, child.exited, 30_000);
 
   const admin = new Admin(control);
@@ -67,5 +71,5 @@ export const startGatehouse: StartTarget = async (upstream) => {
     };
   }
 
-  return { name: "gatehouse", pid: child.pid, prepare };
+  return { name: "gatehouse", pid: child.pid, prepare, epitaph: () => epitaph };
 };

@@ -33,6 +33,8 @@ export interface Target {
   /** Root of the process tree whose cost is the target's. */
   readonly pid: number;
   prepare(preparation: Preparation): Promise<Entrance>;
+  /** Of a target that ended by itself: how, in words. */
+  epitaph?(): string | undefined;
 }
 
 export type StartTarget = (upstream: Upstream) => Promise<Target>;

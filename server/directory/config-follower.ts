@@ -49,6 +49,12 @@ export class ConfigFollower {
     await this.client?.end().catch(() => undefined);
   }
 
+  /** Resolves when every change committed before the call is in force in this process. Never rejects. */
+  async caughtUp(): Promise<void> {
+    this.follow();
+    while (this.following !== null) await this.following;
+  }
+
   private async listen(): Promise<void> {
     if (this.stopped) return;
     const client = new pg.Client(this.connection.connectionConfig);

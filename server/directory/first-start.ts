@@ -1,3 +1,5 @@
+import { httpUrl } from "@gatehouse/contracts/conventions";
+import { ConfigurationError } from "../kernel/configuration.ts";
 import { newPassword } from "../kernel/secrets.ts";
 import { lockFirstStart, systemAdminExists } from "../store/admin-users.ts";
 import { createApiKey } from "./credentials/api-keys.ts";
@@ -92,9 +94,19 @@ interface ProviderHere {
 function providerHere(known: KnownProvider, env: FirstStartDeps["env"]): ProviderHere[] {
   const value = env[known.variable]?.trim() ?? "";
   if (value === "") return [];
-  if (known.isHost === true) return [{ known, apiKey: undefined, baseUrl: hostAddress(value) }];
+  if (known.isHost === true) return [{ known, apiKey: undefined, baseUrl: checked(known.variable, () => hostAddress(value)) }];
   const moved = known.baseUrlVariable === undefined ? "" : (env[known.baseUrlVariable]?.trim() ?? "");
-  return [{ known, apiKey: value, baseUrl: (moved === "" ? known.base_url : moved).replace(/\/+$/, "") }];
+  const baseUrl = checked(known.baseUrlVariable ?? "", () => (moved === "" ? known.base_url : moved).replace(/\/+$/, ""));
+  return [{ known, apiKey: value, baseUrl }];
+}
+
+/** The address, or a `ConfigurationError` that names the variable it came from. */
+function checked(variable: string, read: () => string): string {
+  try {
+    return httpUrl.parse(read());
+  } catch {
+    throw new ConfigurationError(`${variable} must be an http or https address without user, query and fragment`);
+  }
 }
 
 async function makeProvider(change: Write, groupId: string, { known, apiKey, baseUrl }: ProviderHere): Promise<void> {

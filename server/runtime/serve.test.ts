@@ -10,7 +10,7 @@ afterEach(async () => {
 });
 
 function start(fetch: ServeOptions["fetch"]): Serving {
-  serving = serve({ hostname: "127.0.0.1", port: 0, maxBodyBytes: 1024, fetch, onError: () => new Response("failed", { status: 500 }) });
+  serving = serve({ hostname: "127.0.0.1", port: 0, fetch, onError: () => new Response("failed", { status: 500 }) });
   return serving;
 }
 
@@ -142,5 +142,5 @@ test("an exception becomes the application's answer", async () => {
 
 test("a port in use is told in one line", () => {
   const { port } = start(() => new Response());
-  expect(() => serve({ hostname: "127.0.0.1", port, maxBodyBytes: 1, fetch: () => new Response(), onError: () => new Response() })).toThrow(new ListenError(`127.0.0.1:${port} is in use by another process`));
+  expect(() => serve({ hostname: "127.0.0.1", port, fetch: () => new Response(), onError: () => new Response() })).toThrow(new ListenError(`127.0.0.1:${port} is in use by another process`));
 });

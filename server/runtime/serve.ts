@@ -11,8 +11,6 @@ export interface ServeOptions {
   readonly port: number;
   /** `request.signal` aborts and a streamed body is cancelled when the client goes away. */
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
-  /** What the application itself accepts; it answers 413 above that, so the server lets somewhat more through. */
-  readonly maxBodyBytes: number;
   onError(error: Error): Response | Promise<Response>;
 }
 
@@ -29,7 +27,6 @@ export class ListenError extends Error {}
 /** For connections that send nothing: between requests, and while a request's head is awaited. */
 const IDLE_SECONDS = 120;
 const POLL_MS = 10;
-const ROOM_ABOVE_LIMIT = 1024 * 1024;
 
 export function serve(options: ServeOptions): Serving {
   const server = listen(options);
@@ -56,7 +53,8 @@ function listen(options: ServeOptions): Bun.Server<undefined> {
       reusePort: false,
       development: false,
       idleTimeout: IDLE_SECONDS,
-      maxRequestBodySize: options.maxBodyBytes + ROOM_ABOVE_LIMIT,
+      // The application bounds bodies itself: a request the server refused would leave no audit row.
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       async fetch(request, self) {
         // An upstream may think for longer than any idle time; how long is the application's decision.
         self.timeout(request, 0);

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Log } from "../kernel/log.ts";
 import { newPassword } from "../kernel/secrets.ts";
-import { type FileLock, lockFile } from "../runtime/file-lock.ts";
+import { type FileLock, LockedError, lockFile } from "../runtime/file-lock.ts";
 import type { DataDirectory } from "./data-directory.ts";
 import { findBinaries } from "./embedded/binaries.ts";
 import { stopOrphan } from "./embedded/cluster-process.ts";
 import { DATABASE, makeCluster, SUPERUSER } from "./embedded/cluster.ts";
+import { EmbeddedPostgresError } from "./embedded/error.ts";
 import { findHome, type Home, SYSTEM_DIRECTORY } from "./embedded/home.ts";
 import { boundLogFile } from "./embedded/log-file.ts";
 import { type Postmaster, startPostmaster } from "./embedded/postmaster.ts";
@@ -30,6 +31,7 @@ export interface EmbeddedOptions {
 }
 
 const PASSWORD = "postgresql-password";
+const LOCK_WAIT_MS = 1_500;
 const FIRST_RESTART_MS = 50;
 const LONGEST_RESTART_MS = 5_000;
 
@@ -40,7 +42,7 @@ const LONGEST_RESTART_MS = 5_000;
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = findHome(options.directory.path);
   // Two data directories can point to one home (a copied one): the data directory's own lock would not tell.
-  const lock = lockFile(join(home.path, "lock"), { waitMs: 1_500 });
+  const lock = takeLock(home);
   try {
     return await startIn(home, lock, options);
   } catch (error) {
@@ -49,10 +51,19 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   }
 }
 
+function takeLock(home: Home): FileLock {
+  try {
+    return lockFile(join(home.path, "lock"), { waitMs: LOCK_WAIT_MS });
+  } catch (error) {
+    if (!(error instanceof LockedError)) throw error;
+    throw new EmbeddedPostgresError(`the database in ${home.path} is in use by ${error.pid === undefined ? "another process" : `process ${error.pid}`}`);
+  }
+}
+
 async function startIn(home: Home, lock: FileLock, { directory, log, settings = {} }: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const binaries = findBinaries(home.account, home.account === undefined ? home.path : SYSTEM_DIRECTORY);
   if (existsSync(home.cluster) && !directory.hasSecret(PASSWORD)) {
-    throw new Error(`the database in ${home.path} was made with a password that is gone: put ${join(directory.secretsPath, PASSWORD)} back`);
+    throw new EmbeddedPostgresError(`the database in ${home.path} was made with a password that is gone: put ${join(directory.secretsPath, PASSWORD)} back`);
   }
   const password = directory.secret(PASSWORD, newPassword);
   makeCluster(home, binaries, password);

@@ -41,14 +41,6 @@ export function movableClock(): Clock & { advance(ms: number): void } {
   return { now: () => real.now() + ahead, micros: () => real.micros() + ahead * 1000, advance: (ms) => (ahead += ms) };
 }
 
-const NO_LEDGER: AdminDeps["ledger"] = {
-  queryRows: async () => ({ rows: [], total: 0, page: 1, page_size: 50 }),
-  listChains: async () => [],
-  verifyChain: async () => undefined,
-  exportChain: async () => undefined,
-  listKeys: async () => [],
-};
-
 /** The control plane over a new database that has had its first start. */
 export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<ControlPlane> {
   const database = await testDatabase();
@@ -65,14 +57,13 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     jwtSecret: "0123456789abcdef0123456789abcdef",
     jwtExpirySeconds: 3600,
     passwords: { hashPassword, verifyPassword, dummyVerify },
-    ledger: NO_LEDGER,
     health: { "/healthz": () => Response.json({ status: "alive" }), "/readyz": () => Response.json({}), "/metrics": () => new Response("") },
     ...options,
   });
   const fetch = (request: Request, ip = "10.0.0.1") => app.fetch(request, { ip });
   const send = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}, ip?: string): Promise<Reply> => {
     const given = body === undefined ? {} : { body: JSON.stringify(body) };
-    const type = body === undefined ? {} : { "content-type": "application/json" };
+    const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
     const response = await fetch(new Request(`http://gateway.test${path}`, { method, headers: { ...type, ...headers }, ...given }), ip);
     const text = await response.text();
     const answer = response.headers.get("content-type")?.startsWith("application/json") === true ? JSON.parse(text) : text;

@@ -230,7 +230,9 @@ describe("a provider in trouble", () => {
   test.each(["torn", "short"])("a stream that breaks off (%s) ends with an error frame, never silently", async (model) => {
     const response = await chat({ model, stream: true, messages });
     expect(response.status).toBe(200);
-    const text = await response.text();
+    const reading = response.text();
+    upstream.release();
+    const text = await reading;
     expect(text).toStartWith(STREAM_FRAMES.slice(0, 3).join(""));
     const last = JSON.parse(text.slice(text.lastIndexOf("data: ") + 6));
     expect(last.error.code).toBe("upstream_interrupted");

@@ -91,7 +91,7 @@ describe("the official openai client", () => {
   test("raises an error when a stream breaks off, instead of ending it quietly", async () => {
     const stream = await client.chat.completions.create({ model: "torn", messages, stream: true });
     const read = async () => {
-      for await (const _ of stream);
+      for await (const _ of stream) upstream.release();
     };
     await expect(read()).rejects.toBeInstanceOf(OpenAI.APIError);
   });

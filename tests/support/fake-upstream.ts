@@ -13,7 +13,7 @@ export interface SeenRequest {
 export interface FakeUpstream {
   readonly baseUrl: string;
   readonly seen: SeenRequest[];
-  /** Lets a `hold` answer go on. */
+  /** Lets a `hold` answer go on, and a `torn` one break off. */
   release(): void;
   stop(): Promise<void>;
 }
@@ -67,8 +67,10 @@ export function startFakeUpstream(): FakeUpstream {
               return;
             }
           }
-          if (options.tear) controller.error(new Error("torn"));
-          else controller.close();
+          if (options.tear) {
+            await held;
+            controller.error(new Error("the fake upstream tears its stream"));
+          } else controller.close();
         },
       }),
       { headers: { "content-type": "text/event-stream", "x-request-id": "req_fake" } },

@@ -25,17 +25,21 @@ export const verifyRange = z
 export const VERDICTS = ["checkpoint_invalid", "altered", "broken_link", "missing", "unanchored", "intact"] as const;
 const verdict = z.enum(VERDICTS);
 
+const count = z.number().int();
+
 export const chainVerification = z
   .object({
     chain_id: z.string(),
     verdict: verdict.describe("the worst of the findings"),
-    findings: z.array(z.object({ verdict, chain_seq: z.number().int().nullable(), row_id: z.string().nullable(), detail: z.string() })),
-    rows_checked: z.number().int(),
-    checkpoints_checked: z.number().int(),
-    head: z.unknown(),
-    pending_anchor: z.unknown(),
-    bodies_expired: z.number().int(),
-    bodies_erased: z.number().int(),
+    findings: z.array(z.object({ verdict, chain_seq: count, row_id: z.string().nullable(), detail: z.string() })),
+    findings_total: count.describe("how many there are, listed or not"),
+    rows_checked: count,
+    rows_withheld: count.describe("rows of other tenants, of which only the place in the chain was checked"),
+    checkpoints_checked: count,
+    head: z.object({ chain_seq: count, row_hash: z.string() }).nullable().describe("last position checked"),
+    pending_anchor: count.describe("rows at the end that no checkpoint covers yet"),
+    bodies_expired: count,
+    bodies_erased: count,
     duration_ms: z.number(),
   })
   .meta({ id: "ChainVerification" });
@@ -53,8 +57,3 @@ export const auditKeys = z
     ),
   })
   .meta({ id: "AuditKeys" });
-
-export type AuditChains = z.output<typeof auditChains>;
-export type AuditKeys = z.output<typeof auditKeys>;
-export type ChainVerification = z.output<typeof chainVerification>;
-export type VerifyRange = z.output<typeof verifyRange>;

@@ -1,17 +1,16 @@
 import { z } from "zod";
-import { timestamp } from "./conventions.ts";
 
-const filterValue = z.union([z.string().max(1000), z.number(), z.boolean(), z.null()]);
+const time = z.string().max(64);
 
 export const proxyLogQuery = z
   .strictObject({
-    from: timestamp.optional().describe("rows at or after"),
-    to: timestamp.optional().describe("rows before"),
+    from: time.optional().describe("ISO 8601: rows at or after"),
+    to: time.optional().describe("ISO 8601: rows before"),
     filters: z
-      .record(z.string(), z.union([filterValue, z.array(filterValue).min(1).max(200)]))
+      .record(z.string(), z.unknown())
       .optional()
-      .describe("audit field: its value, or any of an array of values"),
-    q: z.string().max(200).optional().describe("text anywhere in the main fields"),
+      .describe("audit field: its value, or an array of which any may match; null matches absence"),
+    q: z.string().max(200).optional().describe("text in ids, endpoint, model, names and error message"),
     page: z.number().int().min(1).max(1_000_000).optional(),
     page_size: z.number().int().min(1).max(200).optional(),
     order: z.enum(["desc", "asc"]).optional().describe("by id; newest first when left out"),
@@ -20,13 +19,9 @@ export const proxyLogQuery = z
 
 export const proxyLogPage = z
   .object({
-    rows: z.array(z.record(z.string(), z.unknown())).describe("audit rows, every field present, null where absent"),
+    rows: z.array(z.record(z.string(), z.unknown())).describe("audit rows, every field present, null where absent; with bodies_withheld, the caller may not read previews"),
     total: z.number().int(),
     page: z.number().int(),
     page_size: z.number().int(),
-    bodies_withheld: z.boolean().optional().describe("true: the caller may not read body previews, so they are null"),
   })
   .meta({ id: "ProxyLogPage" });
-
-export type ProxyLogQuery = z.output<typeof proxyLogQuery>;
-export type ProxyLogPage = z.output<typeof proxyLogPage>;

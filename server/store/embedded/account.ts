@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { EmbeddedPostgresError } from "./error.ts";
 
 /** The operating system user PostgreSQL runs as; undefined is our own, the only one possible unless we are root. */
 export interface Account {
@@ -28,7 +29,7 @@ export function unprivilegedAccount(): Account {
     const gid = numberOf("-g", name);
     if (uid > 0 && gid >= 0) return { name, uid, gid };
   }
-  throw new Error(`started as root, but this machine has none of the users ${CANDIDATES.join(", ")} for the embedded PostgreSQL to run as: add one, or set DATABASE_URL`);
+  throw new EmbeddedPostgresError(`started as root, but this machine has none of the users ${CANDIDATES.join(", ")} for the embedded PostgreSQL to run as: add one, or set DATABASE_URL`);
 }
 
 export interface Outcome {

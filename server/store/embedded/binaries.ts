@@ -2,6 +2,7 @@ import { chmodSync, copyFileSync, existsSync, lstatSync, mkdirSync, readdirSync,
 import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { type Account, runAs } from "./account.ts";
+import { EmbeddedPostgresError } from "./error.ts";
 
 export interface Binaries {
   readonly initdb: string;
@@ -15,7 +16,7 @@ function packageDirectory(): string {
   try {
     return dirname(dirname(createRequire(import.meta.url).resolve(name)));
   } catch {
-    throw new Error(`there is no embedded PostgreSQL for ${process.platform}-${process.arch} here (package ${name}): run npm ci without --omit=optional, or ${NEEDED}`);
+    throw new EmbeddedPostgresError(`there is no embedded PostgreSQL for ${process.platform}-${process.arch} here (package ${name}): run npm ci without --omit=optional, or ${NEEDED}`);
   }
 }
 
@@ -91,6 +92,6 @@ export function findBinaries(account: Account | undefined, copies: string): Bina
   if (answers(inPlace).ok) return at(inPlace);
   const copy = placeCopy(inPlace, join(copies, `postgresql-${version}`));
   const outcome = answers(copy);
-  if (!outcome.ok) throw new Error(`the embedded PostgreSQL does not run on this machine (${outcome.output.split("\n")[0]}): ${NEEDED}`);
+  if (!outcome.ok) throw new EmbeddedPostgresError(`the embedded PostgreSQL does not run on this machine (${outcome.output.split("\n")[0]}): ${NEEDED}`);
   return at(copy);
 }

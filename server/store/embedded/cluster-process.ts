@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
+import { EmbeddedPostgresError } from "./error.ts";
 
 const POLL_MS = 5;
 /** Fast shutdown, immediate shutdown, the last resort; the smart one would wait for our own connections. */
@@ -64,7 +65,7 @@ export async function endProcess(cluster: string, pid: number): Promise<void> {
     }
     if (await endOf(cluster, pid, withinMs)) return;
   }
-  throw new Error(`PostgreSQL (process ${pid}) does not end`);
+  throw new EmbeddedPostgresError(`PostgreSQL (process ${pid}) does not end`);
 }
 
 /**

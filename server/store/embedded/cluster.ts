@@ -2,6 +2,7 @@ import { chmodSync, chownSync, closeSync, existsSync, fsyncSync, mkdirSync, open
 import { basename, dirname, join } from "node:path";
 import { type Account, runAs } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
+import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
 
 export const SUPERUSER = "gatehouse";
@@ -15,7 +16,7 @@ const LOCALE = ["--encoding=UTF8", "--locale=C", "--locale-provider=builtin", "-
 
 function run(account: Account | undefined, command: string, args: readonly string[], input?: string): void {
   const outcome = runAs(account, command, args, input);
-  if (!outcome.ok) throw new Error(`the embedded database could not be made: ${outcome.output}`);
+  if (!outcome.ok) throw new EmbeddedPostgresError(`the embedded database could not be made: ${outcome.output}`);
 }
 
 function give(path: string, account: Account | undefined): void {

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Account, canEnter, isRoot, unprivilegedAccount } from "./account.ts";
+import { EmbeddedPostgresError } from "./error.ts";
 
 /** Root-owned place for what an unprivileged user must reach when our own directories are closed to it. */
 export const SYSTEM_DIRECTORY = "/var/lib/gatehouse";
@@ -34,7 +35,7 @@ function makeHome(path: string, mode: number): void {
   mkdirSync(path, { recursive: true });
   // Its parent may belong to the user PostgreSQL runs as: a link or a folder put here by that user is not followed.
   const stat = lstatSync(path);
-  if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw new Error(`${path} is not a directory of the user this process runs as`);
+  if (!stat.isDirectory() || stat.uid !== process.getuid?.()) throw new EmbeddedPostgresError(`${path} is not a directory of the user this process runs as`);
   chmodSync(path, mode);
 }
 
@@ -59,12 +60,12 @@ export function findHome(dataDirectory: string): Home {
     makeHome(inside, 0o711);
     if (canEnter(account, inside)) return homeAt(inside, account);
     chownSync(dataDirectory, 0, 0);
-    if (existsSync(clusterIn(inside))) throw new Error(`${account.name}, whom the embedded PostgreSQL runs as, cannot enter ${inside}: open the directories above it (chmod +x), or move the data directory back`);
+    if (existsSync(clusterIn(inside))) throw new EmbeddedPostgresError(`${account.name}, whom the embedded PostgreSQL runs as, cannot enter ${inside}: open the directories above it (chmod +x), or move the data directory back`);
     rmSync(inside, { recursive: true });
   }
   makeHome(SYSTEM_DIRECTORY, 0o755);
   makeHome(outside, 0o711);
-  if (!canEnter(account, outside)) throw new Error(`${account.name}, whom the embedded PostgreSQL runs as, can enter neither ${inside} nor ${outside}: choose another GW_DATA_DIR, or set DATABASE_URL`);
+  if (!canEnter(account, outside)) throw new EmbeddedPostgresError(`${account.name}, whom the embedded PostgreSQL runs as, can enter neither ${inside} nor ${outside}: choose another GW_DATA_DIR, or set DATABASE_URL`);
   if (!existsSync(pointer)) writeFileSync(pointer, `${outside}\n`, { mode: 0o600 });
   return homeAt(outside, account);
 }

@@ -4,6 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { asAccount } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
 import { endProcess, pidFile, readState } from "./cluster-process.ts";
+import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
 
 export interface Postmaster {
@@ -50,13 +51,13 @@ export async function startPostmaster(home: Home, binaries: Binaries, args: read
     child.once("error", done);
   });
   const { pid } = child;
-  if (pid === undefined) throw new Error(`PostgreSQL could not be started from ${binaries.postgres}`);
+  if (pid === undefined) throw new EmbeddedPostgresError(`PostgreSQL could not be started from ${binaries.postgres}`);
   child.unref();
   const guarding = guard(home, pid);
   void exited.then(() => guarding.dismiss());
 
   for (;;) {
-    if (gone) throw new Error(`PostgreSQL did not start: ${lastLines(home, logStart)} (see ${home.log})`);
+    if (gone) throw new EmbeddedPostgresError(`PostgreSQL did not start: ${lastLines(home, logStart)} (see ${home.log})`);
     const state = readState(home.cluster);
     if (state?.pid === pid && state.ready) break;
     await delay(POLL_MS);

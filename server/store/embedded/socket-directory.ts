@@ -3,6 +3,7 @@ import { chownSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } fro
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { canEnter } from "./account.ts";
+import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
 
 /** The shortest limit of the systems we run on (macOS has 104 bytes, its closing zero included; Linux 108). */
@@ -54,5 +55,5 @@ export function makeSocketDirectory(home: Home): SocketDirectory {
     if (fits(path) && canEnter(home.account, path)) return { path, clear: () => clear(path), remove: () => rmSync(path, { recursive: true, force: true }) };
     rmSync(path, { recursive: true });
   }
-  throw new Error(`the path of the data directory is too long for a database socket, and so is ${tmpdir()}`);
+  throw new EmbeddedPostgresError(`the path of the data directory is too long for a database socket, and so is ${tmpdir()}`);
 }

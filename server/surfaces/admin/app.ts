@@ -10,10 +10,9 @@ import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { errorAnswer, refusalAnswer } from "./answers.ts";
 import { openApiDocument } from "./document.ts";
-import type { LedgerReads } from "./ledger-reads.ts";
 import { perform } from "./perform.ts";
 import { OPERATIONS } from "./routes.ts";
-import type { AdminServices, HealthHandler } from "./services.ts";
+import type { AdminServices, HealthHandler, LiveChain } from "./services.ts";
 
 export interface AdminDeps {
   readonly db: Directory["db"];
@@ -29,7 +28,8 @@ export interface AdminDeps {
     /** Takes as long as a verification and is never true. */
     dummyVerify(password?: string): Promise<boolean>;
   };
-  readonly ledger: LedgerReads;
+  /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
+  readonly liveChain?: (() => LiveChain | null) | undefined;
   /** By path: `/healthz`, `/readyz`, `/metrics`. One that is not given answers 404. */
   readonly health: Readonly<Record<string, HealthHandler>>;
 }
@@ -80,5 +80,5 @@ function servicesOf(deps: AdminDeps): AdminServices {
     dummyVerify: deps.passwords.dummyVerify,
   };
   let document: object | undefined;
-  return { directory, logins, ledger: deps.ledger, health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
+  return { directory, logins, liveChain: deps.liveChain ?? (() => null), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
 }

@@ -1,15 +1,22 @@
 import type { Logins } from "../../directory/people/logins.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { LedgerReads } from "./ledger-reads.ts";
 
 export type HealthHandler = (request: Request) => Response | Promise<Response>;
+
+/** How far the chain of a live writer is in the database, as the writer itself knows it. */
+export interface LiveChain {
+  readonly chainId: string;
+  readonly shippedSeq: number;
+  readonly shippedHash: string;
+}
 
 /** What the operations of the control plane work with. */
 export interface AdminServices {
   readonly directory: Directory;
   readonly logins: Logins;
-  readonly ledger: LedgerReads;
+  /** The chain this process writes; null when it writes none. */
+  readonly liveChain: () => LiveChain | null;
   /** Answers of paths that are not the control plane's own: `/healthz`, `/readyz`, `/metrics`. */
   readonly health: Readonly<Record<string, HealthHandler>>;
   readonly log: Log;

@@ -1,0 +1,37 @@
+const KEPT = 16_384;
+
+/** Reads what a process prints for as long as it lives (a full pipe would stall it) and keeps the start and the end. */
+export class ProcessOutput {
+  /** The first part of stdout. */
+  start = "";
+  onPrinted = () => {};
+  /** Both streams are closed. */
+  readonly ended: Promise<unknown>;
+  #end = "";
+
+  constructor(stdout: ReadableStream<Uint8Array>, stderr: ReadableStream<Uint8Array>) {
+    this.ended = Promise.all([this.#read(stdout, true), this.#read(stderr, false)]);
+  }
+
+  /** Its last few lines, without the lines of a stack and of source excerpts. */
+  lastWords(): string {
+    return this.#end
+      .split("\n")
+      .filter((line) => line.trim() !== "" && !/^\s*(at |\d+ \||\^)/.test(line))
+      .slice(-5)
+      .map((line) => line.slice(0, 400))
+      .join(" | ");
+  }
+
+  async #read(stream: ReadableStream<Uint8Array>, isStdout: boolean): Promise<void> {
+    const decoder = new TextDecoder();
+    for await (const piece of stream) {
+      const text = decoder.decode(piece, { stream: true });
+      this.#end = (this.#end + text).slice(-KEPT);
+      if (isStdout && this.start.length < KEPT) {
+        this.start += text;
+        this.onPrinted();
+      }
+    }
+  }
+}

@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { verifyExport } from "@gatehouse/ledger-format/verify-export";
+import { sql } from "kysely";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { auditCommand } from "../cli/audit.ts";
+import { Refused } from "../kernel/errors.ts";
+import { exportChain, listChains, verifyChain } from "./chains.ts";
+import type { Ledger } from "./ledger.ts";
+import { listSigningKeys } from "./signing-keys.ts";
+import { callRow, SIGNING_KEY, temporaryDirectory, testLedger } from "./test-support.ts";
+
+const MINE = "33333333-3333-4333-8333-333333333333";
+const OTHERS = "44444444-4444-4444-8444-444444444444";
+
+let database: TestDatabase;
+let chain: string;
+let ledger: Ledger;
+
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+
+/** Twenty rows of two tenants in turn, with a checkpoint at 20. */
+beforeEach(async () => {
+  ledger = await testLedger(database.db, temporaryDirectory());
+  chain = ledger.chainId;
+  for (let seq = 1; seq <= 20; seq++) await ledger.seal(callRow({ tenant_id: seq % 2 === 0 ? MINE : OTHERS }));
+  await ledger.close();
+});
+afterEach(() => sql`TRUNCATE audit_rows, audit_chains, audit_checkpoints`.execute(database.db));
+
+const edit = (statement: string) => sql.raw(statement.replaceAll("CHAIN", `chain_id = '${chain}'`)).execute(database.db);
+
+async function exported(): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const line of exportChain(database.db, chain)) lines.push(line.trimEnd());
+  return lines;
+}
+
+/** The findings, which the database and its export must agree upon. */
+async function findings(): Promise<string[]> {
+  const stored = await verifyChain(database.db, chain);
+  const offline = await verifyExport(await exported());
+  expect(offline.findings).toEqual(stored.findings);
+  expect(offline.verdict).toBe(stored.verdict);
+  return stored.findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`);
+}
+
+describe("verification of the stored chain and of its export finds", () => {
+  test("nothing in what was not touched, nor in bodies that expired", async () => {
+    expect(await findings()).toEqual([]);
+    await edit("UPDATE audit_rows SET request_body_preview = NULL, bodies_pruned_at = now() WHERE CHAIN AND chain_seq < 4");
+    expect(await findings()).toEqual([]);
+    expect(await verifyChain(database.db, chain)).toMatchObject({ bodies_expired: 3, head: { chain_seq: 20 }, rows_checked: 20, checkpoints_checked: 1, pending_anchor: 0 });
+  });
+
+  const edits: readonly (readonly [what: string, statement: string, found: readonly string[]])[] = [
+    ["an edited field", "UPDATE audit_rows SET http_status_code = 500 WHERE CHAIN AND chain_seq = 7", ["altered@7"]],
+    ["a field made absent", "UPDATE audit_rows SET tenant_id = NULL WHERE CHAIN AND chain_seq = 7", ["altered@7"]],
+    ["a time moved by a microsecond", "UPDATE audit_rows SET timestamp = timestamp + interval '1 microsecond' WHERE CHAIN AND chain_seq = 7", ["altered@7"]],
+    ["an edited row_hash", "UPDATE audit_rows SET row_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7", ["altered@7"]],
+    ["an edited prev_hash", "UPDATE audit_rows SET prev_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7", ["altered@7", "broken_link@7"]],
+    ["a deleted row", "DELETE FROM audit_rows WHERE CHAIN AND chain_seq = 7", ["missing@7"]],
+    ["the first row deleted", "DELETE FROM audit_rows WHERE CHAIN AND chain_seq = 1", ["missing@1"]],
+    ["the last row deleted", "DELETE FROM audit_rows WHERE CHAIN AND chain_seq = 20", ["missing@20"]],
+    ["all rows deleted", "DELETE FROM audit_rows WHERE CHAIN", ["missing@1"]],
+    ["two rows swapped", "UPDATE audit_rows SET chain_seq = 15 - chain_seq WHERE CHAIN AND chain_seq IN (7, 8)", ["broken_link@7", "broken_link@8", "broken_link@9"]],
+    ["a row taken out of the order", "UPDATE audit_rows SET chain_seq = NULL WHERE CHAIN AND chain_seq = 7", ["missing@7", "broken_link@21"]],
+    ["a row copied to its place", "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, chain_seq, prev_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 7", ["altered@7", "broken_link@7"]],
+    ["a row appended", "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, 21, row_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 20", ["altered@21", "unanchored@21"]],
+    ["an edited checkpoint", "UPDATE audit_checkpoints SET note = replace(note, 'time 2', 'time 1') WHERE CHAIN", ["checkpoint_invalid@20"]],
+    ["a deleted checkpoint", "DELETE FROM audit_checkpoints WHERE CHAIN", ["missing@20"]],
+    ["an edited recorded head", "UPDATE audit_chains SET head_hash = repeat('ab', 32) WHERE CHAIN", ["altered@20"]],
+  ];
+  for (const [what, statement, found] of edits) {
+    test(what, async () => {
+      await edit(statement);
+      expect(await findings()).toEqual([...found]);
+    });
+  }
+
+  test("a key put into the database after the fact", async () => {
+    const mine = createPublicKey(createPrivateKey(SIGNING_KEY)).export({ format: "der", type: "spki" }).subarray(-32);
+    const other = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32);
+    expect((await verifyChain(database.db, chain, { publicKeys: [mine] })).verdict).toBe("intact");
+    expect((await verifyChain(database.db, chain, { publicKeys: [other] })).verdict).toBe("checkpoint_invalid");
+    expect((await verifyExport(await exported(), { publicKeys: [other] })).verdict).toBe("checkpoint_invalid");
+    expect(await verifyExport(await exported(), { publicKeys: [mine] })).toMatchObject({ verdict: "intact", keys_from_export: false });
+  });
+
+  test("a tail cut together with every record of it, when the live head is known", async () => {
+    const { headSeq: chainSeq, headHash: rowHash } = ledger.status();
+    await edit("DELETE FROM audit_rows WHERE CHAIN AND chain_seq > 10");
+    await edit("DELETE FROM audit_checkpoints WHERE CHAIN");
+    await edit("UPDATE audit_chains SET head_seq = 10, last_checkpoint_seq = NULL, head_hash = (SELECT row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 10) WHERE CHAIN");
+    expect((await verifyChain(database.db, chain)).verdict).toBe("intact");
+    expect(await verifyChain(database.db, chain, { knownHead: { chainSeq, rowHash } })).toMatchObject({ verdict: "missing", findings: [{ chain_seq: 11 }] });
+  });
+});
+
+test("a tenant sees the links of other tenants' rows, and nothing else of them", async () => {
+  const lines: { type: string; row?: { tenant_id: string } }[] = [];
+  for await (const line of exportChain(database.db, chain, { tenantId: MINE })) lines.push(JSON.parse(line) as (typeof lines)[0]);
+  expect(lines.filter((line) => line.type === "row").map((line) => line.row?.tenant_id)).toEqual(Array(10).fill(MINE));
+  expect(lines.filter((line) => line.type === "link")).toHaveLength(10);
+  expect(JSON.stringify(lines)).not.toContain(OTHERS);
+  await edit("UPDATE audit_rows SET prev_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7");
+  expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({ rows_checked: 10, rows_withheld: 10, findings: [{ verdict: "broken_link", chain_seq: 7, row_id: null }] });
+});
+
+test("a part of a chain, a chain that is not there, a range that is none", async () => {
+  expect(await verifyChain(database.db, chain, { fromSeq: 1, toSeq: 5 })).toMatchObject({ verdict: "intact", rows_checked: 5 });
+  expect(await verifyChain(database.db, chain, { fromSeq: 6, toSeq: 9 })).toMatchObject({ verdict: "unanchored", rows_checked: 4, findings: [{ chain_seq: 6 }] });
+  await edit("UPDATE audit_rows SET success = false WHERE CHAIN AND chain_seq = 8");
+  expect(await verifyChain(database.db, chain, { fromSeq: 6, toSeq: 9 })).toMatchObject({ verdict: "altered" });
+  await expect(verifyChain(database.db, "01JQ0000000000000000000000")).rejects.toThrow(Refused);
+  await expect(verifyChain(database.db, chain, { fromSeq: 5, toSeq: 4 })).rejects.toThrow(Refused);
+});
+
+test("a chain whose prefix retention dropped is intact from its last checkpoint on", async () => {
+  await edit("DELETE FROM audit_rows WHERE CHAIN");
+  await edit("UPDATE audit_chains SET first_seq = 21 WHERE CHAIN");
+  expect(await findings()).toEqual([]);
+  await edit("UPDATE audit_chains SET first_seq = 20 WHERE CHAIN");
+  expect((await verifyChain(database.db, chain)).verdict).toBe("missing");
+});
+
+test("chains and keys are listed as they stand", async () => {
+  const { headHash } = ledger.status();
+  expect(await listChains(database.db)).toMatchObject([{ chain_id: chain, first_seq: 1, head_seq: 20, head_hash: headHash, last_checkpoint_seq: 20, updated_at: expect.stringMatching(/^\d{4}-.*\.\d{6}Z$/) }]);
+  expect(await listSigningKeys(database.db)).toMatchObject([{ name: "gw.audit", key_id: expect.stringMatching(/^[0-9a-f]{8}$/), valid_to: null }]);
+});
+
+test("verification while the chain is being written never finds anything", async () => {
+  const busy = await testLedger(database.db, temporaryDirectory(), { segmentBytes: 300_000 });
+  let stop = false;
+  const writing = (async () => {
+    while (!stop) await Promise.all(Array.from({ length: 50 }, () => busy.seal(callRow())));
+  })();
+  for (let i = 0; i < 25; i++) {
+    expect(await verifyChain(database.db, busy.chainId)).toMatchObject({ verdict: "intact", findings: [] });
+    const { shippedSeq: chainSeq, shippedHash: rowHash } = busy.status();
+    expect((await verifyChain(database.db, busy.chainId, { knownHead: { chainSeq, rowHash } })).verdict).toBe("intact");
+  }
+  stop = true;
+  await writing;
+  await busy.close();
+}, 30_000);
+
+describe("gatehouse audit", () => {
+  async function run(...argv: string[]): Promise<{ code: number; out: string; err: string }> {
+    let out = "";
+    let err = "";
+    const code = await auditCommand(argv, { stdout: (text) => void (out += text), stderr: (text) => void (err += text) });
+    return { code, out, err };
+  }
+
+  test("verifies the database and an exported file alike, and tells by its exit code", async () => {
+    const directory = temporaryDirectory();
+    const [file, key] = [join(directory, "chain.jsonl"), join(directory, "key.pem")];
+    writeFileSync(key, createPublicKey(createPrivateKey(SIGNING_KEY)).export({ format: "pem", type: "spki" }));
+    const url = ["--database-url", database.url];
+    writeFileSync(file, (await run("export", "--chain", chain, ...url)).out);
+    expect(await run("verify", file)).toMatchObject({ code: 0, out: expect.stringContaining("NOTE") });
+    const trusted = await run("verify", file, "--public-key", key, "--json");
+    expect(trusted.code).toBe(0);
+    expect(JSON.parse(trusted.out)).toMatchObject({ verdict: "intact", keys_from_export: false, rows_checked: 20 });
+    expect((await run("verify", ...url)).code).toBe(0);
+
+    await edit("UPDATE audit_rows SET success = false WHERE CHAIN AND chain_seq = 7");
+    expect(await run("verify", ...url, "--chain", chain)).toMatchObject({ code: 2, out: expect.stringContaining("altered") });
+    expect(await run("verify", file)).toMatchObject({ code: 0 });
+    writeFileSync(file, (await run("export", "--chain", chain, ...url)).out.split("\n").slice(0, -5).join("\n"));
+    expect(await run("verify", file, "--chain", chain)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
+  });
+
+  test("says why it could not run", async () => {
+    const directory = temporaryDirectory();
+    writeFileSync(join(directory, "other.txt"), "hello\n");
+    expect(await run("verify", join(directory, "none.jsonl"))).toMatchObject({ code: 3, err: expect.stringContaining("no such file") });
+    expect(await run("verify", join(directory, "other.txt"))).toMatchObject({ code: 3, err: expect.stringContaining("line 1") });
+    expect((await run("verify", "--data-dir", directory)).code).toBe(3);
+    expect((await run("verify", "--chain", "nope", "--database-url", database.url)).code).toBe(3);
+    expect((await run("frobnicate")).code).toBe(3);
+  });
+});

@@ -1,0 +1,118 @@
+import { expect, test } from "bun:test";
+import { readFileSync, statSync } from "node:fs";
+import { JournalFailed, JournalFull, openJournal, type Journal, type JournalOptions } from "./journal.ts";
+import { readRecord, recordId } from "./record.ts";
+import { journalFiles, listSegments, segmentPath, type JournalFiles } from "./segments.ts";
+import { recordedLog, temporaryDirectory } from "./test-support.ts";
+
+function open(options: Partial<JournalOptions> = {}): { journal: Journal; directory: string } {
+  const directory = options.directory ?? temporaryDirectory();
+  const journal = openJournal({ directory, files: journalFiles, log: recordedLog(), maxBytes: 1_000_000, segmentBytes: 1_000_000, existing: [], number: 1, header: () => "{}", ...options });
+  return { journal, directory };
+}
+
+const json = (id: string, filler = 0) => JSON.stringify({ id, filler: "x".repeat(filler) });
+
+function recordsOf(directory: string, number: number): string[] {
+  const bytes = readFileSync(segmentPath(directory, number));
+  const found: string[] = [];
+  for (let offset = 0; offset < bytes.length; ) {
+    const record = readRecord(bytes, offset);
+    if (record === null || record === "damaged") throw new Error("the segment is damaged");
+    found.push(record.type === "H" ? "H" : `${record.type}:${recordId(record.payload)}`);
+    offset = record.end;
+  }
+  return found;
+}
+
+test("a record is in the file when the call returns, for nobody else to read", () => {
+  const { journal, directory } = open();
+  journal.begin("a", json("a"));
+  journal.seal("a", json("a"));
+  expect(recordsOf(directory, 1)).toEqual(["H", "B:a", "R:a"]);
+  expect(statSync(segmentPath(directory, 1)).mode & 0o777).toBe(0o600);
+  journal.close();
+});
+
+test("waiting ends only after a sync that began after the write", async () => {
+  const syncs: ((error: Error | null) => void)[] = [];
+  const { journal } = open({ files: { ...journalFiles, sync: (_, done) => void syncs.push(done) } });
+  journal.seal("a", json("a"));
+  const events: string[] = [];
+  const a = journal.synced().then(() => events.push("a"));
+  await Promise.resolve();
+  journal.seal("b", json("b"));
+  const b = journal.synced().then(() => events.push("b"));
+  expect(syncs).toHaveLength(1);
+  syncs[0]?.(null);
+  await a;
+  expect(events).toEqual(["a"]);
+  syncs[1]?.(null);
+  await b;
+  expect(journal.stable).toEqual(journal.written);
+  journal.close();
+});
+
+test("a full segment is followed by another that carries the calls still open", async () => {
+  const { journal, directory } = open({ segmentBytes: 300 });
+  journal.begin("open", json("open"));
+  journal.begin("done", json("done"));
+  journal.seal("done", json("done", 300));
+  journal.seal("last", json("last"));
+  await journal.synced();
+  expect(listSegments(directory).map((segment) => segment.number)).toEqual([1, 2]);
+  expect(recordsOf(directory, 2)).toEqual(["H", "B:open", "R:last"]);
+  journal.free({ segment: 2, offset: 0 });
+  expect(listSegments(directory).map((segment) => segment.number)).toEqual([2]);
+  journal.close();
+});
+
+test("when full, no call may begin, but those begun can be sealed", () => {
+  const { journal } = open({ maxBytes: 60_000 });
+  const begun: string[] = [];
+  while (journal.accepting()) {
+    const id = `c${begun.length}`;
+    journal.begin(id, json(id, 2_000));
+    begun.push(id);
+  }
+  expect(begun.length).toBeGreaterThan(1);
+  expect(() => journal.begin("more", json("more"))).toThrow(JournalFull);
+  for (const id of begun) journal.seal(id, json(id, 4_000));
+  expect(journal.openCalls).toBe(0);
+  expect(journal.unshippedBytes).toBeLessThanOrEqual(60_000);
+  journal.free(journal.written);
+  expect(journal.accepting()).toBe(true);
+  journal.close();
+});
+
+test("a disk that is full fails the journal, and what was not stored is not acknowledged", async () => {
+  let full = false;
+  const files: JournalFiles = {
+    ...journalFiles,
+    write(fd, bytes) {
+      if (!full) return journalFiles.write(fd, bytes);
+      throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+    },
+  };
+  const { journal } = open({ files });
+  journal.begin("a", json("a"));
+  full = true;
+  expect(() => journal.seal("a", json("a"))).toThrow(JournalFailed);
+  full = false;
+  expect(journal.accepting()).toBe(false);
+  expect(() => journal.begin("b", json("b"))).toThrow(JournalFailed);
+  await expect(journal.synced()).rejects.toThrow(JournalFailed);
+  journal.close();
+});
+
+test("a sync that failed is not tried again", async () => {
+  let syncs = 0;
+  const files: JournalFiles = { ...journalFiles, sync: (_, done) => done(++syncs === 1 ? new Error("I/O error") : null) };
+  const { journal } = open({ files });
+  journal.seal("a", json("a"));
+  await expect(journal.synced()).rejects.toThrow(JournalFailed);
+  await expect(journal.synced()).rejects.toThrow(JournalFailed);
+  expect(syncs).toBe(1);
+  expect(journal.accepting()).toBe(false);
+  journal.close();
+});

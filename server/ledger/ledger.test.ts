@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { sql } from "kysely";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { shipAuditRows } from "../store/audit-shipping.ts";
+import { verifyChain } from "./chains.ts";
+import { JournalFull } from "./journal.ts";
+import { JournalDamaged } from "./scan.ts";
+import { listSegments, segmentPath } from "./segments.ts";
+import { asLeftByCrash, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
+import { JournalInUse } from "./writer-lock.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+
+const rowsOf = (chainId: string) => database.db.selectFrom("audit_rows").selectAll().where("chain_id", "=", chainId).orderBy("chain_seq").execute();
+
+async function expectIntact(chainId: string, rows: number): Promise<void> {
+  expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "intact", findings: [], rows_checked: rows });
+}
+
+test("a sealed row arrives in the database as it was, once, in its place", async () => {
+  const ledger = await testLedger(database.db, temporaryDirectory());
+  const row = callRow({ endpoint: "/gr\u00f6\u00dfe/\u{1F600}", tags: ["late"], custom_metadata: { a: 1 } });
+  ledger.begin(row);
+  expect(ledger.status().openCalls).toBe(1);
+  await ledger.seal(row);
+  expect(row).toMatchObject({ chain_id: ledger.chainId, chain_seq: 1, source: "gateway", prev_hash: "0".repeat(64) });
+  await ledger.shipped();
+  const [stored, ...others] = await rowsOf(ledger.chainId);
+  expect(others).toEqual([]);
+  expect(stored).toMatchObject({ id: row.id as string, row_hash: row.row_hash as string, endpoint: row.endpoint as string, tags: ["late"], custom_metadata: { a: 1 }, llm_estimated_cost_usd: 0.000375 });
+  expect(ledger.status()).toMatchObject({ headSeq: 1, shippedSeq: 1, openCalls: 0, unshippedRows: 0, oldestUnshippedAt: null, failed: null });
+  await ledger.close();
+  await expectIntact(ledger.chainId, 1);
+});
+
+test("a call sealed twice keeps its one row", async () => {
+  const log = recordedLog();
+  const ledger = await testLedger(database.db, temporaryDirectory(), { log });
+  const row = callRow();
+  await ledger.seal(row);
+  await ledger.seal(callRow({ id: row.id as string }));
+  await ledger.close();
+  expect(log.events.map((entry) => entry.event)).toContain("audit_row_sealed_twice");
+  await expectIntact(ledger.chainId, 1);
+});
+
+test("characters the database cannot hold do not stop the chain", async () => {
+  const ledger = await testLedger(database.db, temporaryDirectory());
+  await ledger.seal(callRow({ endpoint: "/\0\ud800", request_body_preview: "\0", custom_metadata: { "\0": "\udfff" } }));
+  await ledger.seal(callRow());
+  await ledger.close();
+  expect((await rowsOf(ledger.chainId))[0]).toMatchObject({ endpoint: "/\ufffd\ufffd", request_body_preview: "\ufffd" });
+  await expectIntact(ledger.chainId, 2);
+});
+
+test("a row the database refuses keeps its place and its hashed fields, and the rest follow", async () => {
+  const ledger = await testLedger(database.db, temporaryDirectory());
+  const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) as unknown;
+  await Promise.all([callRow(), callRow({ pre_action_state: deep }), callRow(), callRow()].map((row) => ledger.seal(row)));
+  await ledger.shipped();
+  const rows = await rowsOf(ledger.chainId);
+  expect(rows.map((row) => row.chain_seq)).toEqual([1, 2, 3, 4]);
+  expect(rows[1]).toMatchObject({ pre_action_state: null, endpoint: "/v1/llm/chat/completions", error_message: null });
+  expect(JSON.stringify(rows[1]?.custom_metadata)).toContain("ship_error");
+  await ledger.close();
+  await expectIntact(ledger.chainId, 4);
+});
+
+test("usage is added up per hour from rows really inserted", async () => {
+  const ledger = await testLedger(database.db, temporaryDirectory());
+  const tenant_id = "11111111-1111-4111-8111-111111111111";
+  const timestamp = "2026-11-21T09:59:59.999999Z";
+  await ledger.seal(callRow({ tenant_id, timestamp, api_key_id: null }));
+  await ledger.seal(callRow({ tenant_id, timestamp, api_key_id: null, success: false, llm_estimated_cost_usd: null }));
+  await ledger.seal(callRow({ tenant_id, timestamp: "2026-11-21T10:00:00.000000Z", llm_estimated_cost_usd: 0.0000015 }));
+  await ledger.seal(callRow({ tenant_id, timestamp, proxy_type: "mcp" }));
+  await ledger.seal(callRow({ tenant_id, timestamp, llm_model_used: null }));
+  await ledger.close();
+  const usage = await database.db.selectFrom("usage_hourly").selectAll().where("tenant_id", "=", tenant_id).orderBy("hour").execute();
+  expect(usage).toMatchObject([
+    { api_key_id: "", requests: 2, errors: 1, prompt_tokens: 240, completion_tokens: 60, cost_micro_usd: 375, unpriced_requests: 1, hour: new Date("2026-11-21T09:00:00Z") },
+    { requests: 1, errors: 0, cost_micro_usd: 2, unpriced_requests: 0, hour: new Date("2026-11-21T10:00:00Z") },
+  ]);
+});
+
+test("the head is signed when idle, after a thousand rows, and at the end", async () => {
+  const ledger = await testLedger(database.db, temporaryDirectory(), { checkpointMs: 10 });
+  await ledger.seal(callRow());
+  const count = async () => (await database.db.selectFrom("audit_checkpoints").select("chain_seq").where("chain_id", "=", ledger.chainId).execute()).length;
+  while ((await count()) < 3) await ledger.shipped();
+  await ledger.close();
+  await expectIntact(ledger.chainId, 1);
+  const busy = await testLedger(database.db, temporaryDirectory());
+  await Promise.all(Array.from({ length: 2_500 }, () => busy.seal(callRow())));
+  await busy.close();
+  const signed = await database.db.selectFrom("audit_checkpoints").select("chain_seq").where("chain_id", "=", busy.chainId).orderBy("checkpoint_no").execute();
+  expect(signed.map((checkpoint) => checkpoint.chain_seq)).toEqual([1_000, 2_000, 2_500]);
+  await expectIntact(busy.chainId, 2_500);
+});
+
+describe("after a crash", () => {
+  test("a call that was under way becomes a row that says so, with what was known of it", async () => {
+    const directory = temporaryDirectory();
+    const ledger = await testLedger(database.db, directory);
+    const [done, open] = [callRow(), callRow({ success: null, http_status_code: null })];
+    ledger.begin(done);
+    ledger.begin(open);
+    await ledger.seal(done);
+    await ledger.shipped();
+    const left = asLeftByCrash(directory);
+    const next = await testLedger(database.db, left);
+    expect(next.chainId).toBe(ledger.chainId);
+    await next.shipped();
+    const rows = await rowsOf(next.chainId);
+    expect(rows.map((row) => [row.id, row.success, row.error_type])).toEqual([
+      [done.id as string, true, null],
+      [open.id as string, false, "gateway_interrupted"],
+    ]);
+    expect(rows[1]).toMatchObject({ llm_model_used: "gpt-x", tenant_id: open.tenant_id as string, http_status_code: null });
+    await next.close();
+    // The writer that was taken for dead finds that it may add no more.
+    await ledger.seal(callRow());
+    await expect(ledger.shipped()).rejects.toThrow();
+    expect(ledger.accepting()).toBe(false);
+    await ledger.close();
+    await expectIntact(next.chainId, 2);
+  });
+
+  test("a torn end is cut off, the rows before it stay", async () => {
+    const directory = temporaryDirectory();
+    const ledger = await testLedger(database.db, directory);
+    await ledger.seal(callRow());
+    const left = asLeftByCrash(directory);
+    await ledger.close();
+    for (const torn of ["R12345678{\"id\":\"half", "\0".repeat(50), "Rffffffff{}\n"]) {
+      const last = listSegments(left).at(-1)?.number as number;
+      appendFileSync(segmentPath(left, last), torn);
+      const log = recordedLog();
+      const next = await testLedger(database.db, left, { log });
+      expect(log.events.map((entry) => entry.event)).toContain("audit_journal_torn_end");
+      await next.close();
+    }
+    await expectIntact(ledger.chainId, 1);
+  });
+
+  test("a flipped byte in what was stored is refused, naming file and place", async () => {
+    const directory = temporaryDirectory();
+    const ledger = await testLedger(database.db, directory, { segmentBytes: 4_000, ship: () => Promise.reject(new Error("away")), closeMs: 1 });
+    for (let i = 0; i < 6; i++) await ledger.seal(callRow());
+    await ledger.close();
+    const [first, ...rest] = listSegments(directory);
+    expect(rest.length).toBeGreaterThan(0);
+    const path = segmentPath(directory, first?.number as number);
+    const bytes = readFileSync(path);
+    bytes[bytes.length - 10] = (bytes[bytes.length - 10] as number) ^ 1;
+    writeFileSync(path, bytes);
+    const refused = await testLedger(database.db, directory).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(JournalDamaged);
+    expect((refused as Error).message).toContain(path);
+    expect(statSync(path).size).toBe(bytes.length);
+  });
+
+  test("a lost journal begins a new chain, one set back goes on at the database's head", async () => {
+    const directory = temporaryDirectory();
+    const ledger = await testLedger(database.db, directory);
+    await ledger.seal(callRow());
+    await ledger.shipped();
+    const setBack = asLeftByCrash(directory);
+    await ledger.seal(callRow());
+    await ledger.close();
+    const next = await testLedger(database.db, setBack);
+    expect(next.status()).toMatchObject({ chainId: ledger.chainId, headSeq: 2 });
+    await next.seal(callRow());
+    await next.close();
+    await expectIntact(next.chainId, 3);
+    const fresh = await testLedger(database.db, temporaryDirectory());
+    expect(fresh.chainId).not.toBe(ledger.chainId);
+    await fresh.close();
+  });
+});
+
+test("one directory has one writer", async () => {
+  const directory = temporaryDirectory();
+  const ledger = await testLedger(database.db, directory);
+  await expect(testLedger(database.db, directory)).rejects.toThrow(JournalInUse);
+  await ledger.close();
+  await (await testLedger(database.db, directory)).close();
+});
+
+describe("while the database is away", () => {
+  test("no call fails, and everything arrives in order when it is back", async () => {
+    let away = true;
+    const ship: typeof shipAuditRows = (db, shipment) => (away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment));
+    const ledger = await testLedger(database.db, temporaryDirectory(), { ship, segmentBytes: 50_000 });
+    const open = callRow();
+    ledger.begin(open);
+    for (let i = 0; i < 1_200; i++) await ledger.seal(callRow());
+    const arrived = ledger.shipped();
+    while (ledger.status().shippingError === null) await new Promise(setImmediate);
+    expect(ledger.status()).toMatchObject({ unshippedRows: 1_200, shippedSeq: 0, failed: null });
+    expect(ledger.status().oldestUnshippedAt).not.toBeNull();
+    away = false;
+    await arrived;
+    await ledger.seal(open);
+    await ledger.close();
+    await expectIntact(ledger.chainId, 1_201);
+  });
+
+  test("a connection cut just after its commit doubles nothing", async () => {
+    let cuts = 0;
+    const ship: typeof shipAuditRows = async (db, shipment) => {
+      const moved = await shipAuditRows(db, shipment);
+      if (cuts++ % 2 === 0) throw new Error("connection lost");
+      return moved;
+    };
+    const tenant_id = "22222222-2222-4222-8222-222222222222";
+    const ledger = await testLedger(database.db, temporaryDirectory(), { ship });
+    for (let i = 0; i < 5; i++) {
+      await ledger.seal(callRow({ tenant_id }));
+      await ledger.shipped();
+    }
+    await ledger.close();
+    expect(cuts).toBeGreaterThan(4);
+    await expectIntact(ledger.chainId, 5);
+    const { requests } = await database.db.selectFrom("usage_hourly").select(sql<number>`sum(requests)`.as("requests")).where("tenant_id", "=", tenant_id).executeTakeFirstOrThrow();
+    expect(requests).toBe(5);
+  });
+
+  test("calls are refused once the journal holds what it may, and accepted again when it is shipped", async () => {
+    let away = true;
+    const ship: typeof shipAuditRows = (db, shipment) => (away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment));
+    const ledger = await testLedger(database.db, temporaryDirectory(), { ship, maxBytes: 300_000 });
+    let served = 0;
+    while (ledger.accepting()) {
+      const row = callRow();
+      ledger.begin(row);
+      await ledger.seal(row);
+      served += 1;
+    }
+    expect(() => ledger.begin(callRow())).toThrow(JournalFull);
+    expect(ledger.status().unshippedBytes).toBeLessThanOrEqual(300_000);
+    away = false;
+    await ledger.shipped();
+    expect(ledger.accepting()).toBe(true);
+    await ledger.close();
+    await expectIntact(ledger.chainId, served);
+  });
+});

@@ -1,0 +1,24 @@
+import { writeSync } from "node:fs";
+import { openDatabase } from "../store/database.ts";
+import { callRow, recordedLog, testLedger } from "./test-support.ts";
+
+/**
+ * Test support: a process that makes calls until it is killed, and says on standard output which it began (`B id`) and
+ * which it answered (`A id`).
+ */
+const [url = "", directory = "", signingKey = ""] = process.argv.slice(2);
+const connection = openDatabase(url, { log: recordedLog(), max: 2 });
+const ledger = await testLedger(connection.db, directory, { signingKey, segmentBytes: 100_000 });
+
+async function calls(): Promise<never> {
+  for (;;) {
+    const row = callRow();
+    ledger.begin(row);
+    writeSync(1, `B ${row.id}\n`);
+    await new Promise(setImmediate);
+    await ledger.seal(row);
+    writeSync(1, `A ${row.id}\n`);
+  }
+}
+
+await Promise.all(Array.from({ length: 8 }, calls));

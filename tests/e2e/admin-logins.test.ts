@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { SignJWT } from "jose";
+import { ADMIN_PASSWORD, controlPlane, movableClock, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
+
+const clock = movableClock();
+let plane: ControlPlane;
+let acme: TenantWithAdmin;
+const tokens: string[] = [];
+
+beforeAll(async () => {
+  plane = await controlPlane({ clock, jwtExpirySeconds: 1_000_000 });
+  acme = await newTenant(plane, "acme");
+});
+afterAll(() => plane.close());
+
+async function newUser(username: string, role: string) {
+  const made = await plane.system("POST", "/v1/admin/admin-users", { tenant_id: "acme", username, password: ADMIN_PASSWORD, role });
+  const login = await plane.logIn(username, ADMIN_PASSWORD, "acme");
+  tokens.push(login.body.access_token);
+  return { id: made.body.id as string, token: login.body.access_token as string, send: plane.as(login.body.access_token) };
+}
+
+describe("a login", () => {
+  test("answers a token and who it is for", async () => {
+    const reply = await plane.logIn("OWNER-of-acme", ADMIN_PASSWORD, "acme");
+    expect(reply.body).toMatchObject({ token_type: "bearer", expires_in: 1_000_000, user: { username: "owner-of-acme", role: "owner", tenant_id: "acme" } });
+    const me = await plane.as(reply.body.access_token)("GET", "/v1/admin-users/me");
+    expect(me.body).toEqual(reply.body.user);
+    expect(me.body.permissions).toContain("proxy:logs:read_bodies");
+  });
+
+  test("needs no tenant while only one has the username", async () => {
+    const alone = await plane.send("POST", "/v1/admin-users/tenant/login", { username: "owner-of-acme", password: ADMIN_PASSWORD });
+    expect([alone.status, alone.body.user.tenant_id]).toEqual([200, "acme"]);
+    const header = await plane.send("POST", "/v1/admin-users/tenant/login", { username: "owner-of-acme", password: ADMIN_PASSWORD }, { "x-tenant-id": "acme" });
+    expect(header.status).toBe(200);
+    expect((await plane.logIn("admin", ADMIN_PASSWORD, "acme")).status).toBe(401);
+    expect((await plane.logIn("owner-of-acme", ADMIN_PASSWORD)).status).toBe(401);
+  });
+
+  test("fails with one and the same answer, whatever was wrong, and the log knows what", async () => {
+    const away = await newUser("away", "viewer");
+    await plane.system("PATCH", `/v1/admin/admin-users/${away.id}`, { is_active: false });
+    await plane.system("POST", "/v1/admin/tenants", { id: "closed", name: "closed" });
+    await plane.system("POST", "/v1/admin/admin-users", { tenant_id: "closed", username: "shut", password: ADMIN_PASSWORD });
+    await plane.system("PATCH", "/v1/admin/tenants/closed", { enabled: false });
+    const replies = [
+      await plane.logIn("no-such-user", ADMIN_PASSWORD, "acme"),
+      await plane.logIn("owner-of-acme", "wrong password", "acme"),
+      await plane.logIn("away", ADMIN_PASSWORD, "acme"),
+      await plane.logIn("shut", ADMIN_PASSWORD, "closed"),
+      await plane.logIn("owner-of-acme", ADMIN_PASSWORD, "no-such-tenant"),
+    ];
+    for (const reply of replies) expect([reply.status, reply.body]).toEqual([401, { detail: "Missing or invalid credential.", code: "unauthenticated" }]);
+    const log = (await plane.system("GET", "/v1/admin/admin-log?action=login_failed&page_size=5")).body.entries;
+    expect(log.map((entry: { after: { reason: string } }) => entry.after.reason)).toEqual(["unknown_user", "tenant_disabled", "inactive_user", "wrong_password", "unknown_user"]);
+    expect(JSON.stringify(log)).not.toContain("no-such-user");
+  });
+});
+
+describe("guessing", () => {
+  test("is slowed for the account at that address, and nobody else", async () => {
+    await newUser("target", "viewer");
+    for (let attempt = 0; attempt < 5; attempt++) expect((await plane.logIn("target", "guess", "acme", "6.6.6.6")).status).toBe(401);
+    const slowed = await plane.logIn("target", ADMIN_PASSWORD, "acme", "6.6.6.6");
+    expect([slowed.status, slowed.body.code]).toEqual([429, "too_many_logins"]);
+    expect(Number(slowed.headers.get("retry-after"))).toBeGreaterThan(500);
+    expect((await plane.logIn("target", ADMIN_PASSWORD, "acme", "7.7.7.7")).status).toBe(200);
+    clock.advance(11 * 60_000);
+    expect((await plane.logIn("target", ADMIN_PASSWORD, "acme", "6.6.6.6")).status).toBe(200);
+  });
+
+  test("many at once get no more guesses than many in a row", async () => {
+    await newUser("rushed", "viewer");
+    const replies = await Promise.all(Array.from({ length: 15 }, () => plane.logIn("rushed", "guess", "acme", "8.8.8.8")));
+    expect(replies.filter((reply) => reply.status === 401).length).toBe(5);
+    const right = await Promise.all(Array.from({ length: 15 }, () => plane.logIn("rushed", ADMIN_PASSWORD, "acme", "9.9.9.9")));
+    expect(right.every((reply) => reply.status === 200)).toBe(true);
+  });
+});
+
+describe("a token ends", () => {
+  test("when its user is switched off, and switching on again does not revive it", async () => {
+    const user = await newUser("leaver", "viewer");
+    expect((await user.send("GET", "/v1/admin/llms")).status).toBe(200);
+    await acme.send("PATCH", `/v1/admin/admin-users/${user.id}`, { is_active: false });
+    expect((await user.send("GET", "/v1/admin/llms")).status).toBe(401);
+    await acme.send("PATCH", `/v1/admin/admin-users/${user.id}`, { is_active: true });
+    expect((await user.send("GET", "/v1/admin/llms")).status).toBe(401);
+  });
+
+  test("when its password changes, but for the one that comes with the change", async () => {
+    const user = await newUser("changer", "viewer");
+    const wrong = await user.send("POST", "/v1/admin-users/change-password", { current_password: "wrong", new_password: "another password" });
+    expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "current_password"]);
+    const changed = await user.send("POST", "/v1/admin-users/change-password", { current_password: ADMIN_PASSWORD, new_password: "another password" });
+    expect(changed.status).toBe(200);
+    expect((await user.send("GET", "/v1/admin-users/me")).status).toBe(401);
+    expect((await plane.as(changed.body.access_token)("GET", "/v1/admin-users/me")).status).toBe(200);
+    expect((await plane.logIn("changer", ADMIN_PASSWORD, "acme")).status).toBe(401);
+    await acme.send("PATCH", `/v1/admin/admin-users/${user.id}`, { password: "set by the owner" });
+    expect((await plane.as(changed.body.access_token)("GET", "/v1/admin-users/me")).status).toBe(401);
+    expect((await plane.logIn("changer", "set by the owner", "acme")).status).toBe(200);
+  });
+
+  test("when its tenant is switched off, its time is over, or its user's role is taken", async () => {
+    const other = await newTenant(plane, "switched");
+    await plane.system("PATCH", "/v1/admin/tenants/switched", { enabled: false });
+    expect((await other.send("GET", "/v1/admin-users/me")).status).toBe(401);
+    const user = await newUser("demoted", "developer");
+    expect((await user.send("GET", "/v1/admin/admin-log")).status).toBe(403);
+    await acme.send("PATCH", `/v1/admin/admin-users/${user.id}`, { role: "auditor" });
+    expect((await user.send("GET", "/v1/admin/admin-log")).status).toBe(200);
+    clock.advance(1_000_001_000);
+    expect((await user.send("GET", "/v1/admin-users/me")).status).toBe(401);
+    clock.advance(-1_000_001_000);
+  });
+
+  test("a portal token signed with the configured secret is no admin token", async () => {
+    const secret = new TextEncoder().encode("0123456789abcdef0123456789abcdef");
+    for (const audience of [undefined, "gw:admin"]) {
+      const jwt = new SignJWT({ user_id: acme.admin.id, tenant_id: "acme", user_type: "end_user", gen: 0 }).setProtectedHeader({ alg: "HS256", typ: "gw-admin+jwt" }).setSubject(acme.admin.id).setIssuer("gatehouse").setExpirationTime("1h");
+      if (audience !== undefined) jwt.setAudience(audience);
+      expect((await plane.as(await jwt.sign(secret))("GET", "/v1/admin-users/me")).status).toBe(401);
+    }
+  });
+});
+
+describe("nobody can", () => {
+  test("lock themselves or the last system admin out", async () => {
+    const me = (await plane.system("GET", "/v1/admin-users/me")).body.id;
+    expect((await plane.system("PATCH", `/v1/admin/admin-users/${me}`, { is_active: false })).body.code).toBe("own_account");
+    expect((await plane.system("DELETE", `/v1/admin/admin-users/${me}`)).body.code).toBe("own_account");
+    const second = await plane.system("POST", "/v1/admin/admin-users", { username: "second", password: ADMIN_PASSWORD, role: "system_admin" });
+    expect([second.status, second.body.tenant_id]).toEqual([201, null]);
+    const asSecond = plane.as((await plane.logIn("second", ADMIN_PASSWORD)).body.access_token);
+    const both = await Promise.all([plane.system("PATCH", `/v1/admin/admin-users/${second.body.id}`, { is_active: false }), asSecond("PATCH", `/v1/admin/admin-users/${me}`, { is_active: false })]);
+    expect(both.filter((reply) => reply.status === 200).length).toBe(1);
+    const active = await plane.database.db.selectFrom("admin_users").selectAll().where("tenant_id", "is", null).where("is_active", "=", true).execute();
+    expect(active.length).toBe(1);
+    await plane.database.db.updateTable("admin_users").set({ is_active: true }).where("tenant_id", "is", null).execute();
+  });
+
+  test("make themselves or others more than they are", async () => {
+    const admin = await newUser("just-admin", "admin");
+    const attempts = [
+      await admin.send("POST", "/v1/admin/admin-users", { username: "up", password: ADMIN_PASSWORD, role: "owner" }),
+      await admin.send("PATCH", `/v1/admin/admin-users/${acme.admin.id}`, { password: "taken over now" }),
+      await admin.send("DELETE", `/v1/admin/admin-users/${acme.admin.id}`),
+    ];
+    expect(attempts.map((reply) => [reply.status, reply.body.code])).toEqual([[403, "forbidden"], [403, "forbidden"], [403, "forbidden"]]);
+    expect((await admin.send("POST", "/v1/admin/admin-users", { username: "up", password: ADMIN_PASSWORD, role: "system_admin" })).status).toBe(404);
+    expect((await admin.send("PATCH", `/v1/admin/admin-users/${admin.id}`, { role: "owner" })).status).toBe(403);
+    expect((await admin.send("POST", "/v1/admin/admin-users", { username: "plain", password: ADMIN_PASSWORD })).body.role).toBe("viewer");
+  });
+});
+
+test("no password or token is in the database or the log lines", async () => {
+  const everything = JSON.stringify([await plane.database.db.selectFrom("admin_users").selectAll().execute(), await plane.database.db.selectFrom("admin_log").selectAll().execute(), plane.lines]);
+  for (const secret of [ADMIN_PASSWORD, "another password", "set by the owner", "taken over now", ...tokens]) expect(everything).not.toContain(secret);
+});

@@ -1,0 +1,206 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { paramsOf } from "../../server/surfaces/admin/document.ts";
+import type { Operation } from "../../server/surfaces/admin/operation.ts";
+import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
+import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type Send, type TenantWithAdmin } from "./admin-harness.ts";
+
+/** A valid body for each operation that takes one: a new one without an entry fails here. */
+const BODIES: Record<string, unknown> = {
+  "POST /v1/admin-users/tenant/login": { username: "nobody", password: "nothing", tenant_id: "acme" },
+  "POST /v1/admin-users/system/login": { username: "nobody", password: "nothing" },
+  "POST /v1/admin-users/change-password": { current_password: "wrong", new_password: "long enough" },
+  "POST /v1/admin/tenants": { id: "made-by-table", name: "x" },
+  "PATCH /v1/admin/tenants/{id}": { display_name: "x" },
+  "PUT /v1/admin/tenants/{id}": { display_name: "x" },
+  "POST /v1/admin/admin-users": { username: "made-by-table", password: "long enough" },
+  "PATCH /v1/admin/admin-users/{id}": { display_name: "x" },
+  "POST /v1/admin/providers": { provider_key: "made-by-table", api_format: "echo" },
+  "PATCH /v1/admin/providers/{id}": { name: "x" },
+  "POST /v1/admin/llms": { name: "made-by-table", provider: "p" },
+  "PATCH /v1/admin/llms/{id}": { description: "x" },
+  "POST /v1/admin/resource-groups": { name: "made-by-table" },
+  "PATCH /v1/admin/resource-groups/{id}": { description: "x" },
+  "POST /v1/admin/resource-groups/{id}/llm-models": { model_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/resource-groups/{id}/llm-models": { model_ids: [crypto.randomUUID()] },
+  "PATCH /v1/admin/resource-groups/{id}/llm-models/{model}/portal-visibility": { portal_visible: false },
+  "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
+  "PATCH /v1/admin/api-keys/{id}": { name: "x" },
+  "POST /v1/admin/api-keys/{id}/rotate": {},
+  "POST /v1/admin/proxy-logs/query": {},
+  "POST /v1/admin/audit/chains/{chain_id}/verify": {},
+};
+
+const nameOf = (operation: Operation) => `${operation.method} ${operation.path}`;
+const guarded = OPERATIONS.filter((operation) => operation.access !== "anyone");
+const withBody = OPERATIONS.filter((operation) => operation.body !== undefined);
+const cases = (operations: readonly Operation[]) => operations.map((operation) => [nameOf(operation), operation] as const);
+
+let plane: ControlPlane;
+let acme: TenantWithAdmin;
+let beta: TenantWithAdmin;
+let powerless: Send;
+/** Of acme: for each path with an `{id}`, one that is there. */
+const ids: Record<string, string> = {};
+
+beforeAll(async () => {
+  plane = await controlPlane();
+  acme = await newTenant(plane, "acme");
+  beta = await newTenant(plane, "beta");
+  powerless = (await newTenant(plane, "acme", "viewer")).send;
+  await plane.database.db.updateTable("admin_users").set({ role: "none" }).where("username", "=", "viewer-of-acme").execute();
+  ids["/v1/admin/tenants"] = "acme";
+  ids["/v1/admin/admin-users"] = acme.admin.id;
+  ids["/v1/admin/providers"] = (await acme.send("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" })).body.id;
+  ids["/v1/admin/llms"] = (await acme.send("POST", "/v1/admin/llms", { name: "m", provider: "p" })).body.id;
+  ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
+  await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
+  ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
+});
+afterAll(() => plane.close());
+
+function pathWith(operation: Operation, id: string): string {
+  return operation.path.replace("{id}", id).replace("{model}", "m").replace("{chain_id}", "no-chain");
+}
+
+/** The operation's path on acme's records. */
+function acmePath(operation: Operation): string {
+  const base = operation.path.split("/{id}")[0] ?? "";
+  const id = ids[base];
+  if (operation.path.includes("{id}") && id === undefined) throw new Error(`the table has no record for ${operation.path}`);
+  return pathWith(operation, id ?? "");
+}
+
+describe("without a credential: 401", () => {
+  test.each(cases(guarded))("%s", async (_name, operation) => {
+    for (const headers of [{}, { authorization: "Bearer nonsense" }, { authorization: "Basic eDp5" }]) {
+      const reply = await plane.send(operation.method, acmePath(operation), BODIES[nameOf(operation)], headers);
+      expect([reply.status, reply.headers.get("www-authenticate"), reply.body.code]).toEqual([401, "Bearer", "unauthenticated"]);
+    }
+  });
+});
+
+describe("without the permission: 403", () => {
+  const needing = guarded.filter((operation) => operation.access !== "signed_in");
+  test.each(cases(needing))("%s", async (_name, operation) => {
+    const reply = await powerless(operation.method, acmePath(operation), BODIES[nameOf(operation)]);
+    expect([reply.status, reply.body.code]).toEqual([403, "forbidden"]);
+  });
+});
+
+describe("a malformed body: 400 that names the field", () => {
+  test.each(cases(withBody))("%s", async (_name, operation) => {
+    const path = acmePath(operation);
+    const strange = await plane.system(operation.method, path, { ...(BODIES[nameOf(operation)] as object), surprise: 1 });
+    expect([strange.status, strange.body.code, strange.body.fields]).toEqual([400, "invalid_body", [{ field: "surprise", message: "is not known here" }]]);
+    const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
+    const raw = (body: string, type = "application/json") =>
+      plane.fetch(new Request(`http://x${path}`, { method: operation.method, body, headers: { "content-type": type, authorization: `Bearer ${token}` } }));
+    expect((await raw("{")).status).toBe(400);
+    expect((await raw("[1]")).status).toBe(400);
+    expect((await raw("{}", "text/plain")).status).toBe(400);
+    expect((await raw(`{"a":"\\u0000"}`)).status).toBe(400);
+    expect((await raw(`"${"x".repeat(1_048_577)}"`)).status).toBe(413);
+  });
+});
+
+describe("an id that is not there, or is none: 404", () => {
+  const named = guarded.filter((operation) => paramsOf(operation.path).length > 0);
+  test.each(cases(named))("%s", async (_name, operation) => {
+    for (const id of [crypto.randomUUID(), "not-an-id", "%00", "..%2f..%2fetc"]) {
+      for (const send of [plane.system, acme.send]) {
+        if (operation.access === "system" && send === acme.send) continue;
+        const reply = await send(operation.method, pathWith(operation, id), BODIES[nameOf(operation)]);
+        expect([id, reply.status, typeof reply.body.detail]).toEqual([id, 404, "string"]);
+      }
+    }
+  });
+});
+
+describe("another tenant's admin sees and changes nothing", () => {
+  const tenantHeld = guarded.filter((operation) => operation.reach !== "none");
+  test.each(cases(tenantHeld))("%s", async (_name, operation) => {
+    const reply = await beta.send(operation.method, acmePath(operation), BODIES[nameOf(operation)]);
+    expect(reply.body?.tenant_id).not.toBe("acme");
+    if (operation.path.includes("{")) expect(reply.status).toBe(404);
+    for (const id of Object.values(ids).filter((id) => id !== "acme")) expect(JSON.stringify(reply.body)).not.toContain(id);
+    for (const [query, headers] of [["?tenant_id=acme", {}], ["?tenant_id=nowhere", {}], ["", { "x-tenant-id": "acme" }]] as const) {
+      const named = await beta.send(operation.method, acmePath(operation) + query, BODIES[nameOf(operation)], headers);
+      expect([named.status, named.body.code]).toEqual([403, "forbidden"]);
+    }
+  });
+
+  test("a tenant's admin may not touch tenants at all", async () => {
+    for (const operation of OPERATIONS.filter(({ access }) => access === "system")) {
+      expect((await acme.send(operation.method, acmePath(operation), BODIES[nameOf(operation)])).status).toBe(403);
+    }
+  });
+
+  test("its records cannot be bound, named as parent or as provider", async () => {
+    const group = (await beta.send("POST", "/v1/admin/resource-groups", { name: "own" })).body.id;
+    const bind = await beta.send("POST", `/v1/admin/resource-groups/${group}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
+    const child = await beta.send("POST", "/v1/admin/resource-groups", { name: "child", parent_group_id: ids["/v1/admin/resource-groups"] });
+    const moved = await beta.send("PATCH", `/v1/admin/resource-groups/${group}`, { parent_group_id: ids["/v1/admin/resource-groups"] });
+    const model = await beta.send("POST", "/v1/admin/llms", { name: "m2", provider: "p" });
+    const judge = await plane.system("PATCH", "/v1/admin/tenants/beta", { default_judge_model_id: ids["/v1/admin/llms"] });
+    expect([bind, child, moved, model, judge].map((reply) => [reply.status, reply.body.fields[0].field])).toEqual([
+      [400, "model_ids"],
+      [400, "parent_group_id"],
+      [400, "parent_group_id"],
+      [400, "provider"],
+      [400, "default_judge_model_id"],
+    ]);
+  });
+});
+
+describe("every write has an entry in the admin log", () => {
+  test("which names it, and cannot be changed or removed", async () => {
+    const writes = (await plane.system("GET", "/v1/admin/admin-log?page_size=200")).body.entries;
+    const seen = new Set(writes.map((entry: { resource: string; action: string }) => `${entry.resource} ${entry.action}`));
+    for (const wanted of ["tenants create", "admin-users create", "providers create", "models create", "resource-groups create", "group-models bind", "api-keys create", "admin-users login"]) {
+      expect(seen.has(wanted)).toBe(true);
+    }
+    expect(plane.database.db.deleteFrom("admin_log").execute()).rejects.toThrow("append-only");
+    expect(plane.database.db.updateTable("admin_log").set({ action: "x" }).execute()).rejects.toThrow("append-only");
+  });
+});
+
+describe("what is not a route", () => {
+  test("is 404, and a wrong method is 405 that says which are right", async () => {
+    expect([(await plane.system("GET", "/v1/admin/nothing")).status, (await plane.send("GET", "/v1/admin/nothing")).body.code]).toEqual([404, "not_found"]);
+    const wrong = await plane.system("PUT", "/v1/admin/providers");
+    expect([wrong.status, wrong.body.code, wrong.headers.get("allow")]).toEqual([405, "method_not_allowed", "GET, POST, HEAD"]);
+  });
+
+  test("an unexpected failure says nothing of itself, and the log has it", async () => {
+    const broken = await controlPlane({ health: { "/healthz": () => { throw new Error("secret detail"); } } });
+    const reply = await broken.send("GET", "/healthz");
+    expect([reply.status, reply.body]).toEqual([500, { detail: "The gateway failed to handle this request.", code: "internal_error" }]);
+    expect(broken.lines.join("")).toContain("secret detail");
+    await broken.close();
+  });
+});
+
+describe("the document", () => {
+  test("has exactly the registered routes, resolves its references and says who may call", async () => {
+    const { body } = await plane.send("GET", "/openapi.json");
+    expect(body.openapi).toBe("3.1.0");
+    const documented = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`));
+    expect(documented.sort()).toEqual(OPERATIONS.map(nameOf).sort());
+    for (const [, ref] of JSON.stringify(body).matchAll(/"\$ref":"([^"]+)"/g)) {
+      expect([ref, body.components.schemas[(ref ?? "").replace("#/components/schemas/", "")] !== undefined]).toEqual([ref ?? "", true]);
+    }
+    const create = body.paths["/v1/admin/providers"].post;
+    expect(create.requestBody.content["application/json"].schema.required).toEqual(["provider_key", "api_format"]);
+    const list = body.paths["/v1/admin/providers"].get;
+    expect(list.parameters.map((parameter: { name: string }) => parameter.name)).toEqual(["page", "page_size", "limit", "offset", "search", "provider_key", "tenant_id", "X-Tenant-ID"]);
+    expect(list.responses["200"].content["application/json"].schema.properties.providers.items).toEqual({ $ref: "#/components/schemas/Provider" });
+  });
+
+  test("has a page that needs nothing from elsewhere", async () => {
+    expect((await plane.send("GET", "/")).headers.get("location")).toBe("/docs");
+    for (const path of ["/docs", "/docs/page.js", "/docs/page.css"]) {
+      const reply = await plane.send("GET", path);
+      expect([reply.status, /https?:\/\//.test(String(reply.body))]).toEqual([200, false]);
+    }
+  });
+});
