@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -74,7 +74,7 @@ async function runSuite({ name, folders }, env, reportFolder) {
   if (files.length === 0 || interrupted) return { passed: 0, failed: 0, skipped: 0 };
   process.stdout.write(`\n${name}: ${files.length} ${files.length === 1 ? "file" : "files"}\n`);
   const report = join(reportFolder, `${name}.xml`);
-  const child = start(["test", "--no-orphans", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...flags, ...files.map((file) => `./${file}`)], { stdio: "inherit", env });
+  const child = start(["test", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...flags, ...files.map((file) => `./${file}`)], { stdio: "inherit", env });
   const code = await new Promise((resolve) => child.on("exit", (exit, signal) => resolve(signal ?? exit)));
   const counts = countsOf(report);
   // The run broke off before its report, or something failed outside any test: no report counts that.
@@ -92,17 +92,20 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
   });
 }
 
-const reportFolder = mkdtempSync(join(tmpdir(), "gatehouse-report-"));
+// Everything temporary of the run is in here, and goes with it. A PostgreSQL user other than ours must get through.
+const folder = mkdtempSync(join(tmpdir(), "gatehouse-run-"));
+chmodSync(folder, 0o711);
+process.env.TMPDIR = folder;
 const postgres = await openPostgres();
 const total = { passed: 0, failed: 0, skipped: 0 };
 try {
   for (const suite of SUITES) {
-    const counts = await runSuite(suite, testEnvironment(postgres.url), reportFolder);
+    const counts = await runSuite(suite, testEnvironment(postgres.url), folder);
     for (const key of Object.keys(total)) total[key] += counts[key];
   }
 } finally {
   await postgres.close();
-  rmSync(reportFolder, { recursive: true, force: true });
+  rmSync(folder, { recursive: true, force: true });
 }
 
 const problems = [

@@ -10,11 +10,8 @@ import { type Configuration, ConfigurationError } from "./kernel/configuration.t
 import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
-import { exportChain, listChains, verifyChain } from "./ledger/chains.ts";
 import { openLedger } from "./ledger/ledger.ts";
-import { queryRows } from "./ledger/query.ts";
-import { listSigningKeys } from "./ledger/signing-keys.ts";
-import { readiness, runtimePlane } from "./runtime-plane.ts";
+import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
@@ -24,7 +21,7 @@ import { type DatabaseConnection, openDatabase } from "./store/database.ts";
 import { startEmbeddedPostgres } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
-import { adminApp, type AdminDeps } from "./surfaces/admin/app.ts";
+import { adminApp } from "./surfaces/admin/app.ts";
 import { echoProvider } from "./upstreams/providers/echo/echo.ts";
 import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
 import { every, type Worker } from "./workers/every.ts";
@@ -59,6 +56,12 @@ export async function compose(config: Configuration, env: Readonly<Record<string
   // What was opened is closed in the opposite order, also when a later step fails.
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
+    // Before anything is made: a start that fails over a port must not have made secrets it never shows.
+    const adminPlane = openPlane(config.host, config.adminPort, log);
+    closers.push(adminPlane.close);
+    const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config.host, config.runtimePort, log) : null;
+    if (runtimePlaneOpen !== null) closers.push(runtimePlaneOpen.close);
+
     const { connection, description, close } = await connect(config, directory, log, hooks);
     closers.push(close);
     const { db } = connection;
@@ -81,36 +84,26 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, ledger: ledgerReads(db), health })
+      ? adminApp({ db, secrets, clock, log, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health })
       : healthOnly(health);
 
-    const listen = (port: number, fetch: (request: Request, info: { ip: string }) => Response | Promise<Response>): Serving =>
-      serve({
-        hostname: config.host,
-        port,
-        fetch: (request, peer) => fetch(request, { ip: peer.ip ?? "" }),
-        onError(error) {
-          log.error("request_failed", { error });
-          return Response.json({ error: "The gateway failed to handle this request.", code: "internal_error" }, { status: 500 });
-        },
-      });
-    const adminServing = listen(config.adminPort, async (request, info) => {
+    adminPlane.answer(async (request, info) => {
       const response = await control.fetch(request, info);
       // Where one process has both planes, what an admin was told is done is in force for the next call.
       if (runtime !== null && request.method !== "GET" && response.ok) await runtime.follower.caughtUp();
       return response;
     });
-    closers.push(() => adminServing.stop({ graceSeconds: 2 }));
-    const runtimeServing = runtime === null ? null : listen(config.runtimePort, runtimePlane(runtime.road, { notReady }));
-    if (runtimeServing !== null && runtime !== null) {
+    closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
+    if (runtimePlaneOpen !== null && runtime !== null) {
+      runtimePlaneOpen.answer(runtimePlane(runtime.road, { notReady }));
       closers.push(async () => {
-        await Promise.all([runtimeServing.stop({ graceSeconds: config.drainSeconds + 5 }), runtime.road.drain(config.drainSeconds * 1000)]);
+        await Promise.all([runtimePlaneOpen.serving.stop({ graceSeconds: config.drainSeconds + 5 }), runtime.road.drain(config.drainSeconds * 1000)]);
       });
     }
 
     return {
-      runtimeUrl: runtimeServing?.url ?? null,
-      adminUrl: adminServing.url,
+      runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
+      adminUrl: adminPlane.serving.url,
       dataDir: directory.path,
       database: description,
       made: started.made,
@@ -121,6 +114,35 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     await closeAll(closers, log);
     throw error;
   }
+}
+
+type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
+
+interface Plane {
+  readonly serving: Serving;
+  /** What answers from now on; until then everything is told that the gateway is starting. */
+  answer(handler: Answer): void;
+  readonly close: () => Promise<void>;
+}
+
+function openPlane(hostname: string, port: number, log: Log): Plane {
+  let handler: Answer = () => plainError("starting", { "retry-after": "1" });
+  const serving = serve({
+    hostname,
+    port,
+    fetch: (request, peer) => handler(request, { ip: peer.ip ?? "" }),
+    onError(error) {
+      log.error("request_failed", { error });
+      return plainError("internal_error");
+    },
+  });
+  return {
+    serving,
+    answer(next) {
+      handler = next;
+    },
+    close: () => serving.stop({ graceSeconds: 0 }),
+  };
 }
 
 async function closeAll(closers: readonly (() => Promise<void> | void)[], log: Log): Promise<void> {
@@ -255,15 +277,5 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await follower.stop();
       await ledger.close();
     },
-  };
-}
-
-function ledgerReads(db: DatabaseConnection["db"]): AdminDeps["ledger"] {
-  return {
-    queryRows: ({ tenant_id, ...query }, access) => queryRows(db, { ...query, ...(tenant_id === null ? {} : { tenant_id }) }, access),
-    listChains: () => listChains(db),
-    verifyChain: (chainId, range) => verifyChain(db, chainId, { fromSeq: range.from_seq, toSeq: range.to_seq }),
-    exportChain: async (chainId) => exportChain(db, chainId),
-    listKeys: () => listSigningKeys(db),
   };
 }

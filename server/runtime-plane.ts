@@ -23,8 +23,8 @@ export function runtimePlane(road: Road, health: Health): (request: Request, inf
   app.get(ready, (c) => readiness(health).then(({ status, body }) => c.json(body, status)));
 
   const known = new Set<string>([...GOVERNED_ROUTES.map(({ path }) => path), ...OPEN_ROUTES]);
-  for (const path of known) app.all(path, () => plain("method_not_allowed"));
-  app.notFound(() => plain("not_found"));
+  for (const path of known) app.all(path, () => plainError("method_not_allowed"));
+  app.notFound(() => plainError("not_found"));
   return (request, info) => app.fetch(request, info);
 }
 
@@ -33,7 +33,8 @@ export async function readiness(health: Health): Promise<{ status: 200 | 503; bo
   return missing === null ? { status: 200, body: { status: "ready" } } : { status: 503, body: { status: "not_ready", detail: missing } };
 }
 
-function plain(code: ErrorCode): Response {
+/** An error outside every surface: no route knows whose shape it should have. */
+export function plainError(code: ErrorCode, headers: Record<string, string> = {}): Response {
   const { status, message } = ERRORS[code];
-  return Response.json({ error: message, code }, { status });
+  return Response.json({ error: message, code }, { status, headers });
 }

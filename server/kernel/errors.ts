@@ -48,6 +48,7 @@ export const ERRORS = {
   internal_error: { status: 500, message: "The gateway failed to handle this request.", retry: true },
   directory_unavailable: { status: 503, message: "The gateway cannot check this credential just now.", retry: true },
   audit_unavailable: { status: 503, message: "The gateway cannot record calls just now, so it does not serve them.", retry: true },
+  starting: { status: 503, message: "The gateway is starting.", retry: true },
   draining: { status: 503, message: "This gateway process is shutting down.", retry: true },
 
   // Control plane

@@ -139,9 +139,12 @@ test("verification while the chain is being written never finds anything", async
   const busy = await testLedger(database.db, temporaryDirectory(), { segmentBytes: 300_000 });
   let stop = false;
   const writing = (async () => {
-    while (!stop) await Promise.all(Array.from({ length: 50 }, () => busy.seal(callRow())));
+    while (!stop) {
+      for (let i = 0; i < 10; i++) await Promise.all(Array.from({ length: 30 }, () => busy.seal(callRow())));
+      await busy.shipped();
+    }
   })();
-  for (let i = 0; i < 25; i++) {
+  for (let i = 0; i < 12; i++) {
     expect(await verifyChain(database.db, busy.chainId)).toMatchObject({ verdict: "intact", findings: [] });
     const { shippedSeq: chainSeq, shippedHash: rowHash } = busy.status();
     expect((await verifyChain(database.db, busy.chainId, { knownHead: { chainSeq, rowHash } })).verdict).toBe("intact");

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { firstStart } from "../../server/directory/first-start.ts";
-import { hostAddress } from "../../server/directory/first-start-providers.ts";
 import { sealContext } from "../../server/directory/snapshot.ts";
 import type { Directory } from "../../server/directory/writes/write.ts";
 import { systemClock } from "../../server/kernel/clock.ts";
@@ -72,10 +71,3 @@ test("an address that is none is said to be so, by its variable, and nothing is 
   expect(start({ OPENAI_API_KEY: "sk", OPENAI_BASE_URL: "nonsense" })).rejects.toThrow("OPENAI_BASE_URL must be an http or https address");
   expect((await database.db.selectFrom("tenants").selectAll().execute()).length).toBe(0);
 });
-
-test.each([
-  ["127.0.0.1", "http://127.0.0.1:11434/v1"],
-  ["box:8080", "http://box:8080/v1"],
-  ["https://ollama.test", "https://ollama.test/v1"],
-  ["http://box:11434/v1/", "http://box:11434/v1"],
-])("a host of %s is %s", (given, address) => expect(hostAddress(given)).toBe(address));

@@ -165,7 +165,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
   /** True when the row lies past the range; it then only carries the links on to the next checkpoint. */
   function past(chainSeq: number, prevHash: unknown, hashes: readonly string[]): boolean {
-    if (chainSeq <= toSeq) return false;
+    if (!(chainSeq > toSeq)) return false;
     const way = wayToAnchor ?? (last !== null && chainSeq === toSeq + 1 && last.chainSeq === toSeq ? { chainSeq: toSeq, links: last.hashes } : null);
     const held = way !== null && chainSeq === way.chainSeq + 1 && way.links.includes(prevHash as string) && hashes.length === 1;
     wayToAnchor = held ? { chainSeq, links: hashes } : null;

@@ -9,7 +9,7 @@ interface Window {
 const WINDOW_MS = 10 * 60_000;
 const LIMITS = { pair: 5, address: 100, account: 100 } as const;
 const MAX_ENTRIES = 20_000;
-const MAX_WAITING = 20;
+const MAX_WAITING = 100;
 
 type Kind = keyof typeof LIMITS;
 

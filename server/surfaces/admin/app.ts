@@ -10,7 +10,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { errorAnswer, refusalAnswer } from "./answers.ts";
 import { openApiDocument } from "./document.ts";
-import { perform } from "./perform.ts";
+import { performer } from "./perform.ts";
 import { OPERATIONS } from "./routes.ts";
 import type { AdminServices, HealthHandler, LiveChain } from "./services.ts";
 
@@ -44,17 +44,20 @@ const REQUEST_ID = /^[\x21-\x7e]{1,200}$/;
 /** The control plane: every route of `routes.ts`, and the errors around them. */
 export function adminApp(deps: AdminDeps): AdminApp {
   const services = servicesOf(deps);
+  // The first use prepares it, and a first unknown user must not take longer than a known one.
+  deps.passwords.dummyVerify().catch((error: Error) => deps.log.error("password_hashing_failed", { error }));
   const app = new Hono<{ Bindings: { ip: string } }>({ strict: false });
   const methods = new Map<string, string[]>();
   for (const operation of OPERATIONS) {
     const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
     methods.set(path, [...(methods.get(path) ?? []), operation.method]);
+    const perform = performer(services, operation);
     app.on(operation.method, path, async (context) => {
       const request = context.req.raw;
       const given = request.headers.get("x-request-id") ?? "";
       const requestId = REQUEST_ID.test(given) ? given : ulid();
       const arrival = { request, params: context.req.param() as Record<string, string>, address: context.env.ip, requestId };
-      const response = await perform(services, operation, arrival).catch((error: unknown) =>
+      const response = await perform(arrival).catch((error: unknown) =>
         errorAnswer(error, deps.log, { method: operation.method, path: operation.path, requestId }),
       );
       response.headers.set("x-request-id", requestId);

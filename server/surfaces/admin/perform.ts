@@ -18,22 +18,29 @@ export interface Arrival {
   readonly requestId: string;
 }
 
-/** One call of an operation: caller, permission, path, query, body, tenant, and then the operation itself. Throws `Refused`. */
-export async function perform(services: AdminServices, operation: Operation, arrival: Arrival): Promise<Response> {
-  const { request, params } = arrival;
-  const admin = await admitCaller(services, request, operation);
-  for (const [name, value] of Object.entries(params)) {
-    const known = operation.textParams?.includes(name) === true ? isHoldable(value) : isUuid(value);
-    if (!known) throw new Refused(refuse("not_found"));
-  }
-  // A probe or a scraper may send what it likes; it changes nothing.
+/**
+ * Makes an operation answer: caller, permission, path, query, body, tenant, and then the operation itself. The answering
+ * function throws `Refused`.
+ */
+export function performer(services: AdminServices, operation: Operation): (arrival: Arrival) => Promise<Response> {
+  // Made once, because a schema is compiled at its first use. A probe or a scraper of an open page may send what it likes.
   const page = operation.access === "anyone" && operation.query === undefined;
-  const query = page ? NO_INPUT : splitTenant(operation, check(withTenant(operation, operation.query) ?? NOTHING, readQuery(new URL(request.url)), "invalid_query"));
-  const body = operation.body === undefined ? NO_INPUT : splitTenant(operation, check(withTenant(operation, operation.body) ?? NOTHING, (await readJsonBody(request)) ?? {}, "invalid_body"));
-  const header = operation.reach === "none" ? undefined : (request.headers.get("x-tenant-id") ?? undefined);
-  const tenant = await tenantOfCall(services, admin, operation, params, { query: query.tenantId, body: body.tenantId, header });
-  const result = await operation.run(callOf(services, operation, arrival, { admin, tenant, query: query.rest, body: body.rest }));
-  return result instanceof Response ? result : jsonAnswer(operation.answer.status, result);
+  const querySchema = page ? undefined : (withTenant(operation, operation.query) ?? NOTHING);
+  const bodySchema = operation.body === undefined ? undefined : withTenant(operation, operation.body);
+  return async (arrival) => {
+    const { request, params } = arrival;
+    const admin = await admitCaller(services, request, operation);
+    for (const [name, value] of Object.entries(params)) {
+      const known = operation.textParams?.includes(name) === true ? isHoldable(value) : isUuid(value);
+      if (!known) throw new Refused(refuse("not_found"));
+    }
+    const query = querySchema === undefined ? NO_INPUT : splitTenant(operation, check(querySchema, readQuery(new URL(request.url)), "invalid_query"));
+    const body = bodySchema === undefined ? NO_INPUT : splitTenant(operation, check(bodySchema, (await readJsonBody(request)) ?? {}, "invalid_body"));
+    const header = operation.reach === "none" ? undefined : (request.headers.get("x-tenant-id") ?? undefined);
+    const tenant = await tenantOfCall(services, admin, operation, params, { query: query.tenantId, body: body.tenantId, header });
+    const result = await operation.run(callOf(services, operation, arrival, { admin, tenant, query: query.rest, body: body.rest }));
+    return result instanceof Response ? result : jsonAnswer(operation.answer.status, result);
+  };
 }
 
 const NOTHING = z.strictObject({});

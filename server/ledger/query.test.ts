@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { FIELD_NAMES } from "@gatehouse/ledger-format/fields";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { Refused, type FieldError } from "../kernel/errors.ts";
+import { queryRows, type RowQuery } from "./query.ts";
+import { callRow, temporaryDirectory, testLedger } from "./test-support.ts";
+
+const A = "55555555-5555-4555-8555-555555555555";
+const B = "66666666-6666-4666-8666-666666666666";
+
+let database: TestDatabase;
+const ids: string[] = [];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const ledger = await testLedger(database.db, temporaryDirectory());
+  const rows = [
+    callRow({ tenant_id: A, timestamp: "2026-11-21T09:00:00.000001Z", http_status_code: 200, tags: ["late"], delegation_depth: null }),
+    callRow({ tenant_id: A, timestamp: "2026-11-21T10:00:00.000000Z", http_status_code: 429, success: false, error_message: "100% of the limit_used", llm_temperature: 0.5 }),
+    callRow({ tenant_id: B, timestamp: "2026-11-21T11:00:00.000000Z", http_status_code: 500, success: false, tags: ["late", "b"] }),
+    callRow({ tenant_id: null, timestamp: "2026-11-21T12:00:00.000000Z", http_status_code: 401, api_key_id: null, endpoint: "/v1/else" }),
+  ];
+  for (const row of rows) {
+    ids.push(row.id as string);
+    await ledger.seal(row);
+  }
+  await ledger.close();
+});
+afterAll(() => database.close());
+
+const found = async (query: RowQuery) => (await queryRows(database.db, { order: "asc", ...query }, { bodies: false })).rows.map((row) => ids.indexOf(row.id as string));
+
+async function refusedFields(query: RowQuery): Promise<string[]> {
+  const error: unknown = await queryRows(database.db, query, { bodies: true }).catch((thrown: unknown) => thrown);
+  if (!(error instanceof Refused)) throw new Error("the query was not refused");
+  expect(error.refusal.code).toBe("invalid_body");
+  return (error.refusal.fields ?? []).map((problem: FieldError) => problem.field).sort();
+}
+
+test("every field is there, absence as null, times with six decimals", async () => {
+  const { rows, total, page, page_size } = await queryRows(database.db, { tenant_id: A, order: "asc" }, { bodies: true });
+  expect({ total, page, page_size }).toEqual({ total: 2, page: 1, page_size: 50 });
+  const [row] = rows;
+  expect(Object.keys(row ?? {}).sort()).toEqual([...FIELD_NAMES, "bodies_withheld"].sort());
+  expect(row).toMatchObject({ timestamp: "2026-11-21T09:00:00.000001Z", llm_estimated_cost_usd: 0.000375, chain_seq: 1, tags: ["late"], delegation_depth: null, bodies_withheld: false });
+  expect(row?.request_body_preview).toContain("messages");
+  expect(row?.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
+});
+
+test("bodies are withheld from those who may not read them", async () => {
+  const { rows } = await queryRows(database.db, {}, { bodies: false });
+  expect(rows).toHaveLength(4);
+  for (const row of rows) expect(row).toMatchObject({ request_body_preview: null, response_body_preview: null, bodies_withheld: true });
+  expect(Object.keys(rows[0] ?? {}).sort()).toEqual([...FIELD_NAMES, "bodies_withheld"].sort());
+});
+
+describe("a query finds", () => {
+  const queries: readonly (readonly [what: string, query: RowQuery, rows: readonly number[]])[] = [
+    ["the rows of one tenant", { tenant_id: B }, [2]],
+    ["a time span, its start included and its end not", { from: "2026-11-21T10:00:00Z", to: "2026-11-21T12:00:00Z" }, [1, 2]],
+    ["a value", { filters: { http_status_code: 429 } }, [1]],
+    ["any of several values", { filters: { http_status_code: [200, 500] } }, [0, 2]],
+    ["absence", { filters: { api_key_id: null } }, [3]],
+    ["absence or a value", { filters: { tenant_id: [null, B] } }, [2, 3]],
+    ["a label", { filters: { tags: "late" } }, [0, 2]],
+    ["a number, a truth value, a time", { filters: { llm_temperature: 0.5, success: false, timestamp: "2026-11-21T10:00:00.000000Z" } }, [1]],
+    ["nothing in no values", { filters: { http_status_code: [] } }, []],
+    ["text, its wildcards taken literally", { q: "100% of the limit_" }, [1]],
+    ["text in any case", { q: "V1/ELSE" }, [3]],
+    ["no row by a wildcard alone", { q: "li%ed" }, []],
+    ["pages", { page: 2, page_size: 3 }, [3]],
+    ["newest first", { order: "desc" }, [3, 2, 1, 0]],
+  ];
+  for (const [what, query, rows] of queries) test(what, async () => expect(await found(query)).toEqual([...rows]));
+});
+
+test("a query that is not valid is refused with every field that is wrong", async () => {
+  expect(await refusedFields({ filters: { nonsense: 1, http_status_code: "200", success: [true, "x"], timestamp: "soon", request_body_preview: "x", endpoint: "\0" } })).toEqual(
+    ["endpoint", "http_status_code", "nonsense", "request_body_preview", "success", "timestamp"].map((name) => `filters.${name}`),
+  );
+  expect(await refusedFields({ page: 0, page_size: 201, from: "yesterday", to: "", order: "up" as "asc", q: "\0" })).toEqual(["from", "order", "page", "page_size", "q", "to"]);
+});

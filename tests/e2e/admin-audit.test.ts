@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isoMicros, systemClock } from "../../server/kernel/clock.ts";
+import { ulid } from "../../server/kernel/ids.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { openLedger, type Ledger } from "../../server/ledger/ledger.ts";
+import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
+
+const clock = systemClock();
+const journal = mkdtempSync(join(tmpdir(), "gatehouse-admin-audit-"));
+let plane: ControlPlane;
+let acme: TenantWithAdmin;
+let ledger: Ledger;
+const rowIds: Record<string, string[]> = { acme: [], beta: [] };
+
+beforeAll(async () => {
+  let live: Ledger | null = null;
+  plane = await controlPlane({ liveChain: () => live?.status() ?? null });
+  acme = await newTenant(plane, "acme");
+  const signingKey = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  ledger = await openLedger({ directory: journal, db: plane.database.db, durability: "relaxed", maxBytes: 10_000_000, signingKey, clock, log: jsonLog("error") });
+  live = ledger;
+  for (const tenant_id of ["acme", "beta", "acme"]) {
+    const id = ulid();
+    rowIds[tenant_id]?.push(id);
+    await ledger.seal({ id, tenant_id, timestamp: isoMicros(clock.micros()), proxy_type: "llm", endpoint: "/v1/x", http_status_code: 200, success: true, request_body_preview: `body of ${tenant_id}` });
+  }
+  await ledger.shipped();
+});
+afterAll(async () => {
+  await ledger.close();
+  await plane.close();
+  rmSync(journal, { recursive: true });
+});
+
+const query = (send: TenantWithAdmin["send"], body: object = {}) => send("POST", "/v1/admin/proxy-logs/query", body);
+const idsOf = (rows: { id: string }[]) => rows.map((row) => row.id);
+
+test("rows are found by the tenant they belong to, newest first", async () => {
+  expect(idsOf((await query(acme.send)).body.rows)).toEqual([...(rowIds.acme ?? [])].reverse());
+  expect((await query(plane.system)).body.total).toBe(3);
+  expect(idsOf((await query(plane.system, { tenant_id: "acme", order: "asc", page_size: 1 })).body.rows)).toEqual([rowIds.acme?.[0] ?? ""]);
+  const wrong = await query(acme.send, { filters: { colour: "red" } });
+  expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "filters.colour"]);
+});
+
+test("bodies need a permission of their own", async () => {
+  const developer = await newTenant(plane, "acme", "developer");
+  const withheld = (await query(developer.send)).body.rows[0];
+  expect([withheld.request_body_preview, withheld.bodies_withheld]).toEqual([null, true]);
+  const shown = (await query(acme.send)).body.rows[0];
+  expect([shown.request_body_preview, shown.bodies_withheld]).toEqual(["body of acme", false]);
+});
+
+test("a chain is listed, verified and exported, and a tenant gets nothing of another's rows", async () => {
+  const auditor = await newTenant(plane, "acme", "auditor");
+  const { chains } = (await auditor.send("GET", "/v1/admin/audit/chains")).body;
+  expect(chains).toMatchObject([{ chain_id: ledger.chainId, head_seq: 3 }]);
+  const path = `/v1/admin/audit/chains/${ledger.chainId}`;
+  for (const send of [auditor.send, plane.system]) {
+    const verified = await send("POST", `${path}/verify`);
+    expect([verified.status, verified.body.verdict, verified.body.findings]).toEqual([200, "intact", []]);
+  }
+  const exported = await auditor.send("GET", `${path}/export`);
+  expect([exported.status, exported.headers.get("content-type")]).toEqual([200, "application/jsonl; charset=utf-8"]);
+  const lines = String(exported.body).trimEnd().split("\n").map((line) => JSON.parse(line));
+  expect(lines.filter((line) => line.type === "row").map((line) => line.row.id)).toEqual(rowIds.acme ?? []);
+  for (const id of rowIds.beta ?? []) expect(exported.body).not.toContain(id);
+  expect((await plane.system("GET", `${path}/export`)).body).toContain(rowIds.beta?.[0] ?? "?");
+  expect((await auditor.send("GET", "/v1/admin/audit/keys")).body.keys).toMatchObject([{ name: "gw.audit", valid_to: null }]);
+  expect((await plane.system("GET", "/v1/admin/audit/chains/none/export")).status).toBe(404);
+});
+
+test("a row changed behind the gateway's back is found", async () => {
+  await plane.database.db.updateTable("audit_rows").set({ http_status_code: 500 }).where("id", "=", rowIds.acme?.[1] ?? "").execute();
+  const verified = await plane.system("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {});
+  expect(verified.body).toMatchObject({ verdict: "altered", findings: [{ chain_seq: 3, row_id: rowIds.acme?.[1] }] });
+});

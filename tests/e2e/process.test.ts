@@ -1,0 +1,151 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { spawn } from "node:child_process";
+import { stat } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { rowOf, serveModels, signIn } from "../support/admin.ts";
+import { testDatabase } from "../support/database.ts";
+import { startFakeUpstream } from "../support/fake-upstream.ts";
+import { ADMIN_PASSWORD, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
+
+const LAUNCHER = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
+let dataDir: string;
+let databaseUrl: string;
+let closeDatabase: () => Promise<void>;
+
+beforeAll(async () => {
+  const database = await testDatabase();
+  databaseUrl = database.url;
+  closeDatabase = database.close;
+  dataDir = await temporaryDirectory();
+}, 30_000);
+
+afterAll(async () => {
+  await closeDatabase();
+  await removeDirectory(dataDir);
+});
+
+/** Starts the command and gives what it said when it ended by itself. */
+function run(env: Record<string, string>): Promise<{ code: number | null; stderr: string }> {
+  return new Promise((resolve) => {
+    const child = spawn("node", [LAUNCHER, "start"], { env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GW_DATA_DIR: dataDir, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", DATABASE_URL: databaseUrl, ...env }, stdio: ["ignore", "ignore", "pipe"] });
+    let stderr = "";
+    child.stderr.on("data", (piece: Buffer) => {
+      stderr += piece.toString();
+    });
+    child.on("exit", (code) => resolve({ code, stderr }));
+  });
+}
+
+describe("a start that cannot be", () => {
+  test.each([
+    ["an unknown setting", { GW_PROT: "1" }, "GW_PROT"],
+    ["a bad value", { GW_RUNTIME_PORT: "eighty" }, "GW_RUNTIME_PORT"],
+    ["an unknown role", { GW_ROLES: "runtime,cook" }, "GW_ROLES"],
+    ["a bad secret, without showing it", { GW_SECRET_KEY: "hunter2hunter2" }, "GW_SECRET_KEY must be 32 bytes"],
+    ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "DATABASE_URL"],
+    ["a port in use", { GW_HOST: "127.0.0.1", GW_RUNTIME_PORT: "USED" }, "in use"],
+  ])("%s ends it with one line that says so", async (_name, env, says) => {
+    const holder = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
+    const { code, stderr } = await run(Object.fromEntries(Object.entries(env).map(([name, value]) => [name, value === "USED" ? String(holder.port) : value])));
+    await holder.stop(true);
+    expect(code).toBe(1);
+    const lines = stderr.trim().split("\n").filter((line) => !line.startsWith("{"));
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toContain(says);
+    expect(stderr).not.toContain("hunter2");
+  });
+
+  test("a second process on the same data directory is refused and does not disturb the first", async () => {
+    const first = await startGateway({ databaseUrl, dataDir });
+    const second = await run({});
+    expect(second.code).toBe(1);
+    expect(second.stderr).toMatch(/data directory .* is in use by process \d+/);
+    expect((await fetch(`${first.adminUrl}/readyz`)).status).toBe(200);
+    expect(await first.stop()).toBe(0);
+  });
+});
+
+describe("a stop", () => {
+  test("lets a stream in flight finish, seals its row, refuses new calls, and exits with 0", async () => {
+    const upstream = startFakeUpstream();
+    const gateway = await startGateway({ databaseUrl, dataDir });
+    const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, ["hold"], { group: "drain", providerKey: "drain" });
+    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ model: "hold", stream: true, messages: [{ role: "user", content: "x" }] }) });
+    const reading = response.text();
+    const stopped = gateway.stop();
+    while (!gateway.output().includes("Stopping")) await new Promise((resolve) => setTimeout(resolve, 5));
+    upstream.release();
+    expect(await reading).toEndWith("data: [DONE]\n\n");
+    expect(await stopped).toBe(0);
+
+    const again = await startGateway({ databaseUrl, dataDir });
+    expect(await rowOf(await signIn(again.adminUrl), { id: response.headers.get("x-request-id") })).toMatchObject({ success: true });
+    expect(await again.stop()).toBe(0);
+    await upstream.stop();
+  });
+
+  test("ends what does not finish in time, and its row says so", async () => {
+    const upstream = startFakeUpstream();
+    const gateway = await startGateway({ databaseUrl, dataDir, env: { GW_DRAIN_SECONDS: "0" } });
+    const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, [{ name: "hold-2", model_name: "hold" }], { group: "drain-2", providerKey: "drain-2" });
+    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ model: "hold-2", stream: true, messages: [{ role: "user", content: "x" }] }) });
+    const reading = response.text().catch(() => "torn");
+    expect(await gateway.stop()).toBe(0);
+    expect(await reading).not.toContain("[DONE]");
+    const again = await startGateway({ databaseUrl, dataDir });
+    expect(await rowOf(await signIn(again.adminUrl), { id: response.headers.get("x-request-id") })).toMatchObject({ success: false, error_type: "gateway_interrupted" });
+    expect(await again.stop()).toBe(0);
+    await upstream.stop();
+  });
+});
+
+describe("roles", () => {
+  test("a runtime and a control process share a database; a change reaches the other within a second", async () => {
+    const upstream = startFakeUpstream();
+    const runtimeDir = await temporaryDirectory();
+    const control = await startGateway({ databaseUrl, dataDir, env: { GW_ROLES: "control,worker" } });
+    const { readFile } = await import("node:fs/promises");
+    const shared = { GW_SECRET_KEY: await readFile(`${dataDir}/secrets/secret-key`, "utf8"), GW_JWT_SECRET: await readFile(`${dataDir}/secrets/jwt-secret`, "utf8") };
+    const runtime = await startGateway({ databaseUrl, dataDir: runtimeDir, env: { GW_ROLES: "runtime", ...shared } });
+    const admin = await signIn(control.adminUrl);
+    const served = await serveModels(admin, upstream.baseUrl, [{ name: "apart", model_name: "fake-1" }], { group: "apart", providerKey: "apart" });
+    const call = () => fetch(`${runtime.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ model: "apart", messages: [{ role: "user", content: "x" }] }) }).then(({ status }) => status);
+    const within = async (status: number) => {
+      const started = Date.now();
+      while ((await call()) !== status) if (Date.now() - started > 1_000) throw new Error(`not ${status} within a second`);
+    };
+    await within(200);
+    await admin.request("DELETE", `/v1/admin/api-keys/${served.apiKeyId}`);
+    await within(401);
+    expect((await fetch(`${runtime.adminUrl}/metrics`)).status).toBe(200);
+    expect((await fetch(`${runtime.adminUrl}/v1/admin/tenants`)).status).toBe(404);
+    expect(await runtime.stop()).toBe(0);
+    expect(await control.stop()).toBe(0);
+    await upstream.stop();
+    await removeDirectory(runtimeDir);
+  }, 30_000);
+});
+
+describe("the embedded database", () => {
+  test("serves a first start from nothing and a warm one after it, each within its time", async () => {
+    const directory = await temporaryDirectory();
+    const timed = async () => {
+      const started = performance.now();
+      const gateway = await startGateway({ dataDir: directory, env: { GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD } });
+      return { gateway, ms: Math.round(performance.now() - started) };
+    };
+    const cold = await timed();
+    expect((await stat(directory)).mode & 0o777).toBe(0o700);
+    const key = /sk_gw_api_[\w-]{43}/.exec(cold.gateway.output())?.[0] ?? "";
+    const answer = await fetch(`${cold.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${key}` }, body: JSON.stringify({ model: "echo", messages: [{ role: "user", content: "Hello" }] }) });
+    expect((await answer.json()).choices[0].message.content).toBe("Hello");
+    expect(await cold.gateway.stop()).toBe(0);
+    const warm = await timed();
+    expect(warm.gateway.output()).not.toContain("sk_gw_api_");
+    expect(await warm.gateway.stop()).toBe(0);
+    await removeDirectory(directory);
+    console.log(`cold start ${cold.ms} ms, warm start ${warm.ms} ms`);
+    expect(cold.ms).toBeLessThan(8_000);
+    expect(warm.ms).toBeLessThan(2_000);
+  }, 40_000);
+});
