@@ -84,7 +84,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health })
+      ? adminApp({ db, secrets, clock, log, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {

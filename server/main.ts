@@ -52,8 +52,13 @@ async function stop(gateway: Gateway): Promise<void> {
   process.exit(0);
 }
 
+/** Resolves when the pipe has taken the text: an export must not be cut off by the exit after it. */
+function written(text: string): Promise<void> {
+  return new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())));
+}
+
 async function main([command = "start", ...rest]: string[]): Promise<void> {
-  if (command === "audit") process.exit(await auditCommand(rest, { stdout: (text) => void process.stdout.write(text), stderr: (text) => void process.stderr.write(text) }));
+  if (command === "audit") process.exit(await auditCommand(rest, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
   await start();
 }
 

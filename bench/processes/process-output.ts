@@ -19,7 +19,7 @@ export class ProcessOutput {
       .split("\n")
       .filter((line) => line.trim() !== "" && !/^\s*(at |\d+ \||\^)/.test(line))
       .slice(-5)
-      .map((line) => line.slice(0, 400))
+      .map((line) => line.replace(/sk_gw_api_[\w-]+/g, "sk_gw_api_…").slice(0, 400))
       .join(" | ");
   }
 

@@ -8,7 +8,8 @@ import { exportChain, listChains, verifyChain } from "../ledger/chains.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 
 export interface CommandIo {
-  stdout(text: string): void;
+  /** Awaited between the lines of an export, so that a slow reader slows it down. */
+  stdout(text: string): void | Promise<void>;
   stderr(text: string): void;
 }
 
@@ -37,7 +38,7 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
     const { values, positionals } = parseArgs({ args: argv, options: OPTIONS, allowPositionals: true });
     const [action, file, ...rest] = positionals;
     if (values.help) {
-      io.stdout(USAGE);
+      await io.stdout(USAGE);
       return 0;
     }
     if (rest.length > 0 || (action !== "verify" && action !== "export")) throw new Error(`cannot understand "audit ${positionals.join(" ")}"\n${USAGE}`);
@@ -73,11 +74,11 @@ async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): 
     throw new Error(`${file}: ${error.message}`, { cause: error });
   });
   if (options.chain !== undefined && options.chain !== result.chain_id) throw new Error(`${file} is of chain ${result.chain_id}`);
-  if (options.json) io.stdout(`${JSON.stringify(result)}\n`);
+  if (options.json) await io.stdout(`${JSON.stringify(result)}\n`);
   else {
-    io.stdout(report(result));
-    io.stdout(`as of         ${result.exported_at}\n`);
-    if (result.keys_from_export) io.stdout("NOTE          the public keys came from the file itself: name a key of your own with --public-key to prove who signed\n");
+    await io.stdout(report(result));
+    await io.stdout(`as of         ${result.exported_at}\n`);
+    if (result.keys_from_export) await io.stdout("NOTE          the public keys came from the file itself: name a key of your own with --public-key to prove who signed\n");
   }
   return exitCode(result.verdict);
 }
@@ -90,7 +91,7 @@ async function verifyDatabase(io: CommandIo, source: Source, options: VerifyOpti
     let worst = 0;
     for (const chain of chains) {
       const result = await verifyChain(database.db, chain, { publicKeys: options.publicKeys });
-      io.stdout(options.json ? `${JSON.stringify(result)}\n` : report(result));
+      await io.stdout(options.json ? `${JSON.stringify(result)}\n` : report(result));
       worst = Math.max(worst, exitCode(result.verdict));
     }
     return worst;
@@ -102,7 +103,7 @@ async function verifyDatabase(io: CommandIo, source: Source, options: VerifyOpti
 async function exportTo(io: CommandIo, source: Source, chain: string): Promise<number> {
   const database = await openAuditDatabase(source);
   try {
-    for await (const line of exportChain(database.db, chain)) io.stdout(line);
+    for await (const line of exportChain(database.db, chain)) await io.stdout(line);
     return 0;
   } finally {
     await database.close();

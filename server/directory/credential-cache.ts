@@ -8,6 +8,9 @@ const MAX_UNKNOWN = 10_000;
 /** How long an unknown key stays unknown without asking again. A key created meanwhile is announced and dropped from here. */
 const UNKNOWN_FOR_MS = 30_000;
 
+/** An API key as a call meets it. */
+export type Credential = CredentialRow;
+
 /** API keys by the hash of their value, as calls find them: bounded, with the unknown ones remembered too. */
 export class CredentialCache {
   private readonly known = new BoundedMap<string, CredentialRow>(MAX_KNOWN);

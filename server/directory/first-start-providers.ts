@@ -15,7 +15,7 @@ export interface KnownModel {
 export interface KnownProvider {
   readonly provider_key: string;
   readonly name: string;
-  /** Its key, unless `addressVariable` says that the variable is an address. */
+  /** Holds its key, unless `isHost`. */
   readonly variable: string;
   readonly base_url: string;
   /** Another variable that moves the address. */

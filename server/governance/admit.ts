@@ -1,10 +1,9 @@
-import type { CredentialCache } from "../directory/credential-cache.ts";
+import type { Credential, CredentialCache } from "../directory/credential-cache.ts";
 import type { GroupScope } from "../directory/snapshot.ts";
 import type { Snapshots } from "../directory/snapshots.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { type Refusal, refuse } from "../kernel/errors.ts";
 import { looksLikeApiKey, type SecretBox, sha256Hex } from "../kernel/secrets.ts";
-import type { CredentialRow } from "../store/policy-reads.ts";
 import type { Call } from "./call.ts";
 import { joinRun } from "./record/run.ts";
 
@@ -63,7 +62,7 @@ function presentedKey(headers: Headers): string | null {
   return headers.get("x-api-key") ?? headers.get("api-key");
 }
 
-function recognise(call: Call, key: CredentialRow, now: number): Refusal | null {
+function recognise(call: Call, key: Credential, now: number): Refusal | null {
   const { row } = call;
   row.tenant_id = key.tenant_id;
   row.api_key_id = key.id;

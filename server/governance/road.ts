@@ -1,7 +1,9 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { Clock } from "../kernel/clock.ts";
 import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
+import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import { REQUEST_CONTROLS } from "./controls.ts";
@@ -14,7 +16,6 @@ import { readBody } from "./read-body.ts";
 import { streamOut } from "./stream-out.ts";
 import { type Answer, isRefusal, type StreamAnswer, type Surface } from "./surface.ts";
 import type { RequestView } from "./view.ts";
-import type { AuditRow } from "@gatehouse/ledger-format/fields";
 
 /** One governed route: whose wire it speaks and how its calls are filed. */
 export interface GovernedRoute {
@@ -22,13 +23,6 @@ export interface GovernedRoute {
   readonly audit: AuditClass;
   /** Whether the request carries a body. */
   readonly body: boolean;
-}
-
-/** Of the ledger, what a call needs. */
-export interface CallLedger {
-  begin(row: AuditRow): void;
-  seal(row: AuditRow): Promise<void>;
-  accepting(): boolean;
 }
 
 export interface RoadParts extends AdmissionParts {

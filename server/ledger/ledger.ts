@@ -12,7 +12,7 @@ import type { Database } from "../store/database.ts";
 import { backlog } from "./backlog.ts";
 import { chainAt, chainedJson } from "./chain.ts";
 import { checkpointer } from "./checkpointer.ts";
-import { openJournal } from "./journal.ts";
+import { JournalFailed, openJournal } from "./journal.ts";
 import { recentIds } from "./recent-ids.ts";
 import { interruptedRow, resumePoint } from "./recovery.ts";
 import { cleanRow } from "./row.ts";
@@ -127,6 +127,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     let shippedSeq = () => resume.shippedHead.seq;
 
     function write(row: AuditRow): void {
+      if (journal.failed !== null) throw new JournalFailed(journal.failed);
       row.created_at = isoMicros(clock.micros());
       row.source ??= "gateway";
       const clean = cleanRow(row);

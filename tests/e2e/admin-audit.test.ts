@@ -40,7 +40,7 @@ const query = (send: TenantWithAdmin["send"], body: object = {}) => send("POST",
 const idsOf = (rows: { id: string }[]) => rows.map((row) => row.id);
 
 test("rows are found by the tenant they belong to, newest first", async () => {
-  expect(idsOf((await query(acme.send)).body.rows)).toEqual([...(rowIds.acme ?? [])].reverse());
+  expect(idsOf((await query(acme.send)).body.rows)).toEqual((rowIds.acme ?? []).toReversed());
   expect((await query(plane.system)).body.total).toBe(3);
   expect(idsOf((await query(plane.system, { tenant_id: "acme", order: "asc", page_size: 1 })).body.rows)).toEqual([rowIds.acme?.[0] ?? ""]);
   const wrong = await query(acme.send, { filters: { colour: "red" } });

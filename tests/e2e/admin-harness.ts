@@ -66,7 +66,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
     const response = await fetch(new Request(`http://gateway.test${path}`, { method, headers: { ...type, ...headers }, ...given }), ip);
     const text = await response.text();
-    const answer = response.headers.get("content-type")?.startsWith("application/json") === true ? JSON.parse(text) : text;
+    const answer = response.headers.get("content-type")?.match(/^application\/json\b/) != null ? JSON.parse(text) : text;
     checkAnswer(method, path, response.status, answer);
     return { status: response.status, body: answer, headers: response.headers };
   };

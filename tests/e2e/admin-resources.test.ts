@@ -103,6 +103,13 @@ describe("providers and models", () => {
     expect((await acme.send("DELETE", `/v1/admin/providers/${provider.id}`)).status).toBe(204);
   });
 
+  test("made at once under one name are one record", async () => {
+    const replies = await Promise.all(Array.from({ length: 6 }, () => acme.send("POST", "/v1/admin/providers", { provider_key: "raced", api_format: "echo" })));
+    expect(replies.map((reply) => reply.status).sort()).toEqual([201, 409, 409, 409, 409, 409]);
+    const made = replies.find((reply) => reply.status === 201)?.body.id;
+    for (const reply of replies) if (reply.status === 409) expect([reply.body.code, reply.body.existing_id]).toEqual(["conflict", made]);
+  });
+
   test("a change is announced in the transaction that makes it, and a refused one is not", async () => {
     const versionNow = async () => (await plane.database.db.selectFrom("config_version").select("version").executeTakeFirstOrThrow()).version;
     const before = await versionNow();

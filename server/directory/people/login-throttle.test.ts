@@ -1,0 +1,44 @@
+import { expect, test } from "bun:test";
+import { LoginThrottle } from "./login-throttle.ts";
+
+function throttle() {
+  let now = 1_000_000;
+  const held = new LoginThrottle({ now: () => now, micros: () => now * 1000 });
+  return { attempt: (account: string, address: string, right: boolean) => held.attempt(account, address, async () => right), advance: (ms: number) => (now += ms) };
+}
+
+test("five failures on an account from one address close that way for ten minutes", async () => {
+  const { attempt, advance } = throttle();
+  for (let failure = 0; failure < 5; failure++) expect(await attempt("a", "1", false)).toEqual({ ran: true });
+  expect(await attempt("a", "1", true)).toEqual({ ran: false, retryAfter: 600 });
+  expect(await attempt("b", "1", true)).toEqual({ ran: true });
+  advance(600_001);
+  expect(await attempt("a", "1", true)).toEqual({ ran: true });
+});
+
+test("a success forgets the failures before it", async () => {
+  const { attempt } = throttle();
+  for (const right of [false, false, false, false, true, false, false, false, false]) expect(await attempt("a", "1", right)).toEqual({ ran: true });
+  expect(await attempt("a", "1", true)).toEqual({ ran: true });
+});
+
+test("strangers from everywhere close an account to strangers, and not to the place its owner comes from", async () => {
+  const { attempt } = throttle();
+  await attempt("a", "home", true);
+  for (let address = 0; address < 100; address++) await attempt("a", `stranger-${address}`, false);
+  expect(await attempt("a", "new place", true)).toMatchObject({ ran: false });
+  expect(await attempt("a", "home", true)).toEqual({ ran: true });
+});
+
+test("an address that tries many accounts is closed for all of them", async () => {
+  const { attempt } = throttle();
+  for (let account = 0; account < 100; account++) await attempt(`account-${account}`, "1", false);
+  expect(await attempt("another", "1", true)).toMatchObject({ ran: false });
+  expect(await attempt("another", "2", true)).toEqual({ ran: true });
+});
+
+test("attempts that fail with an error do not hold up those behind them", async () => {
+  const held = new LoginThrottle({ now: () => 0, micros: () => 0 });
+  expect(held.attempt("a", "1", async () => Promise.reject(new Error("database away")))).rejects.toThrow("database away");
+  expect(await held.attempt("a", "1", async () => true)).toEqual({ ran: true });
+});
