@@ -37,10 +37,13 @@ export interface Gateway {
   readonly made: FirstStart["made"];
   /** A model a first call can name; null when there is none. */
   readonly firstModel: string | null;
-  /** Drains: calls in flight may finish, every row is sealed, the database is left clean. */
-  stop(): Promise<void>;
+  /** Drains: calls in flight may finish within that time, every row is sealed, the database is left clean. */
+  stop(drainSeconds?: number): Promise<void>;
 }
 
+/** For the last bytes of calls that were ended, once their rows are sealed. */
+const AFTER_DRAIN_SECONDS = 5;
+const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 
@@ -94,12 +97,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return response;
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
-    if (runtimePlaneOpen !== null && runtime !== null) {
-      runtimePlaneOpen.answer(runtimePlane(runtime.road, { notReady }));
-      closers.push(async () => {
-        await Promise.all([runtimePlaneOpen.serving.stop({ graceSeconds: config.drainSeconds + 5 }), runtime.road.drain(config.drainSeconds * 1000)]);
-      });
-    }
+    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, { notReady }));
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
@@ -108,7 +106,12 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       database: description,
       made: started.made,
       firstModel,
-      stop: () => closeAll(closers, log),
+      async stop(drainSeconds = config.drainSeconds) {
+        if (runtimePlaneOpen !== null && runtime !== null) {
+          await Promise.all([runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }), runtime.road.drain(drainSeconds * 1000)]);
+        }
+        await closeAll(closers, log);
+      },
     };
   } catch (error) {
     await closeAll(closers, log);
@@ -234,6 +237,8 @@ interface RuntimeParts {
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { connection, secrets, clock, log, metrics } = parts;
   const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log });
+  // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
+  await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
   metrics.watchLedger(() => {
     const status = ledger.status();
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);

@@ -6,48 +6,41 @@ import { whenParentGone } from "./runtime/parent.ts";
 import { ListenError } from "./runtime/serve.ts";
 import { welcome } from "./welcome.ts";
 import { DataDirectoryError } from "./store/data-directory.ts";
+import { EmbeddedPostgresError } from "./store/embedded/error.ts";
 
 /** Reasons not to start that need no stack: one line, exit code 1. */
-const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError];
+const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedPostgresError];
 
 async function start(): Promise<void> {
   const config = readConfiguration(process.env);
   const log = jsonLog(config.logLevel);
-  const stopped = stopSignal();
+  const stopped = stopSignal(config.drainSeconds);
   const gateway = await compose(config, process.env, log);
   process.stdout.write(welcome(gateway, config));
-  await stopped;
-  await stop(gateway);
+  await stop(gateway, await stopped);
 }
 
-/** Resolves with the first request to stop. A second Ctrl-C does not wait for calls in flight. */
-function stopSignal(): Promise<void> {
+/** Whoever restarts a gateway whose launcher was killed does so at once, and finds the data directory taken until then. */
+const ORPHAN_DRAIN_SECONDS = 0.5;
+
+/** Resolves with the first request to stop, as seconds that calls in flight may take. A second Ctrl-C does not wait for them. */
+function stopSignal(drainSeconds: number): Promise<number> {
   return new Promise((resolve) => {
     let asked = false;
-    const ask = () => {
-      if (asked) process.exit(130);
+    const ask = (seconds: number) => {
       asked = true;
-      resolve();
+      resolve(seconds);
     };
-    process.on("SIGINT", ask);
-    process.on("SIGTERM", () => {
-      asked = true;
-      resolve();
-    });
-    process.on("SIGHUP", () => {
-      asked = true;
-      resolve();
-    });
-    whenParentGone(() => {
-      asked = true;
-      resolve();
-    });
+    process.on("SIGINT", () => (asked ? process.exit(130) : ask(drainSeconds)));
+    process.on("SIGTERM", () => ask(drainSeconds));
+    process.on("SIGHUP", () => ask(drainSeconds));
+    whenParentGone(() => ask(Math.min(drainSeconds, ORPHAN_DRAIN_SECONDS)));
   });
 }
 
-async function stop(gateway: Gateway): Promise<void> {
+async function stop(gateway: Gateway, drainSeconds: number): Promise<void> {
   process.stdout.write("Stopping: calls in flight may finish.\n");
-  await gateway.stop();
+  await gateway.stop(drainSeconds);
   process.stdout.write("Stopped. Every call has its audit row.\n");
   process.exit(0);
 }

@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 /** Calls until the gateway is gone; gives the correlation ids of the calls whose answer came whole. */
-async function load(gateway: GatewayProcess, served: Served, seed: number, gone: { now: boolean }): Promise<string[]> {
+async function load(gateway: GatewayProcess, served: Served, seed: number, gone: { now: boolean; lastAnswer: string }): Promise<string[]> {
   const answered: string[] = [];
   for (let i = 0; !gone.now; i++) {
     const correlation = `${seed}-${i}`;
@@ -40,9 +40,11 @@ async function load(gateway: GatewayProcess, served: Served, seed: number, gone:
     try {
       const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": correlation }, body: JSON.stringify(body) });
       const text = await response.text();
+      gone.lastAnswer = `${response.status} ${text}`;
       if (kind !== 1 || text.includes("[DONE]")) answered.push(correlation);
-    } catch {
+    } catch (error) {
       // Killed in the middle: nothing was promised to this caller.
+      gone.lastAnswer = String(error);
     }
   }
   return answered;
@@ -54,11 +56,15 @@ test(`${ROUNDS} kills under load: one row for every call the upstream saw, none 
   for (let round = 0; round < ROUNDS; round++) {
     const gateway = await startGateway({ databaseUrl, dataDir });
     served ??= await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, ["fake-1"]);
-    const gone = { now: false };
+    const gone = { now: false, lastAnswer: "" };
     const before = upstream.seen.length;
     const callers = Array.from({ length: CALLERS }, (_, i) => load(gateway, served as Served, round * 1_000 + i, gone));
     // Killed somewhere in the traffic: after so many calls, another number each round.
-    while (upstream.seen.length < before + 20 + ((round * 37) % 120)) await new Promise((resolve) => setTimeout(resolve, 1));
+    const deadline = Date.now() + 20_000;
+    while (upstream.seen.length < before + 20 + ((round * 37) % 120)) {
+      if (Date.now() > deadline) throw new Error(`round ${round}: calls no longer reach the upstream; the last answer was ${gone.lastAnswer}; the gateway said:\n${gateway.output()}`);
+      await new Promise((resolve) => setTimeout(resolve, 1));
+    }
     const killed = gateway.kill();
     gone.now = true;
     await killed;
@@ -67,6 +73,8 @@ test(`${ROUNDS} kills under load: one row for every call the upstream saw, none 
 
   const gateway = await startGateway({ databaseUrl, dataDir });
   const admin = await signIn(gateway.adminUrl);
+  const deadline = Date.now() + 20_000;
+  while (!/^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text())) if (Date.now() > deadline) throw new Error("the journal does not reach the database");
   const reached = upstream.seen.map(({ body }) => JSON.parse(body).messages[0].content as string);
   const recorded = new Map<string, number>();
   for (let page = 1; ; page++) {
