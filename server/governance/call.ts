@@ -47,5 +47,7 @@ export type AbortReason = "client_disconnected" | "gateway_interrupted" | "upstr
 export function abortReason(call: Call): AbortReason | null {
   if (!call.abort.signal.aborted) return null;
   const reason: unknown = call.abort.signal.reason;
-  return reason === "gateway_interrupted" || reason === "upstream_timeout" ? reason : "client_disconnected";
+  if (reason === "gateway_interrupted" || reason === "client_disconnected") return reason;
+  // The seam to the network ends a call with an error of its own when its head takes too long.
+  return "upstream_timeout";
 }

@@ -1,5 +1,6 @@
 import { rowHash } from "@gatehouse/ledger-format/canonical";
-import type { CleanRow } from "./row.ts";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { StorableRow } from "./row.ts";
 
 export interface ChainHead {
   /** 0 before the first row. */
@@ -20,7 +21,7 @@ export interface Chain {
   readonly chainId: string;
   readonly head: ChainHead;
   /** Makes `row` the head. It must be written next, or nothing ever again. */
-  append(row: CleanRow): ChainLink;
+  append(row: AuditRow): ChainLink;
 }
 
 export function chainAt(chainId: string, start: ChainHead): Chain {
@@ -30,7 +31,7 @@ export function chainAt(chainId: string, start: ChainHead): Chain {
     get head() {
       return head;
     },
-    append({ row }) {
+    append(row) {
       const seq = head.seq + 1;
       const hash = rowHash(row, "v2", head.hash);
       const link = { chain_id: chainId, chain_seq: seq, prev_hash: head.hash, row_hash: hash };
@@ -40,7 +41,12 @@ export function chainAt(chainId: string, start: ChainHead): Chain {
   };
 }
 
-/** The row's JSON with its link as the last fields. */
-export function chainedJson(row: CleanRow, link: ChainLink): string {
-  return `${row.json.slice(0, -1)},"chain_id":"${link.chain_id}","chain_seq":${link.chain_seq},"prev_hash":"${link.prev_hash}","row_hash":"${link.row_hash}"}`;
+/** The row's journal line, its link in its place. */
+export function chainedLine({ before, after }: StorableRow, { chain_id, chain_seq, prev_hash, row_hash }: ChainLink): string {
+  return `${before}\t${chain_id}\t${chain_seq}\t${prev_hash}\t${row_hash}\t${after}`;
+}
+
+/** The line of a row that has no place in the chain yet. */
+export function unchainedLine({ before, after }: StorableRow): string {
+  return `${before}\t\\N\t\\N\t\\N\t\\N\t${after}`;
 }

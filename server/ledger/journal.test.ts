@@ -1,7 +1,8 @@
 import { expect, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { JournalFailed, JournalFull, openJournal, type Journal, type JournalOptions } from "./journal.ts";
-import { readRecord, recordId } from "./record.ts";
+import { readRecord } from "./record.ts";
+import { lineId } from "./row-line.ts";
 import { journalFiles, listSegments, segmentPath, type JournalFiles } from "./segments.ts";
 import { recordedLog, temporaryDirectory } from "./test-support.ts";
 
@@ -11,7 +12,7 @@ function open(options: Partial<JournalOptions> = {}): { journal: Journal; direct
   return { journal, directory };
 }
 
-const json = (id: string, filler = 0) => JSON.stringify({ id, filler: "x".repeat(filler) });
+const line = (id: string, filler = 0): string => `${id}	${"x".repeat(filler)}`;
 
 function recordsOf(directory: string, number: number): string[] {
   const bytes = readFileSync(segmentPath(directory, number));
@@ -19,7 +20,7 @@ function recordsOf(directory: string, number: number): string[] {
   for (let offset = 0; offset < bytes.length; ) {
     const record = readRecord(bytes, offset);
     if (record === null || record === "damaged") throw new Error("the segment is damaged");
-    found.push(record.type === "H" ? "H" : `${record.type}:${recordId(record.payload)}`);
+    found.push(record.type === "H" ? "H" : `${record.type}:${lineId(record.payload)}`);
     offset = record.end;
   }
   return found;
@@ -27,8 +28,8 @@ function recordsOf(directory: string, number: number): string[] {
 
 test("a record is in the file when the call returns, for nobody else to read", () => {
   const { journal, directory } = open();
-  journal.begin("a", json("a"));
-  journal.seal("a", json("a"));
+  journal.begin("a", line("a"));
+  journal.seal("a", line("a"));
   expect(recordsOf(directory, 1)).toEqual(["H", "B:a", "R:a"]);
   expect(statSync(segmentPath(directory, 1)).mode & 0o777).toBe(0o600);
   journal.close();
@@ -37,11 +38,11 @@ test("a record is in the file when the call returns, for nobody else to read", (
 test("waiting ends only after a sync that began after the write", async () => {
   const syncs: ((error: Error | null) => void)[] = [];
   const { journal } = open({ files: { ...journalFiles, sync: (_, done) => void syncs.push(done) } });
-  journal.seal("a", json("a"));
+  journal.seal("a", line("a"));
   const events: string[] = [];
   const a = journal.synced().then(() => events.push("a"));
   await Promise.resolve();
-  journal.seal("b", json("b"));
+  journal.seal("b", line("b"));
   const b = journal.synced().then(() => events.push("b"));
   expect(syncs).toHaveLength(1);
   syncs[0]?.(null);
@@ -55,10 +56,10 @@ test("waiting ends only after a sync that began after the write", async () => {
 
 test("a full segment is followed by another that carries the calls still open", async () => {
   const { journal, directory } = open({ segmentBytes: 300 });
-  journal.begin("open", json("open"));
-  journal.begin("done", json("done"));
-  journal.seal("done", json("done", 300));
-  journal.seal("last", json("last"));
+  journal.begin("open", line("open"));
+  journal.begin("done", line("done"));
+  journal.seal("done", line("done", 300));
+  journal.seal("last", line("last"));
   await journal.synced();
   expect(listSegments(directory).map((segment) => segment.number)).toEqual([1, 2]);
   expect(recordsOf(directory, 2)).toEqual(["H", "B:open", "R:last"]);
@@ -72,12 +73,12 @@ test("when full, no call may begin, but those begun can be sealed", () => {
   const begun: string[] = [];
   while (journal.accepting()) {
     const id = `c${begun.length}`;
-    journal.begin(id, json(id, 2_000));
+    journal.begin(id, line(id, 2_000));
     begun.push(id);
   }
   expect(begun.length).toBeGreaterThan(1);
-  expect(() => journal.begin("more", json("more"))).toThrow(JournalFull);
-  for (const id of begun) journal.seal(id, json(id, 4_000));
+  expect(() => journal.begin("more", line("more"))).toThrow(JournalFull);
+  for (const id of begun) journal.seal(id, line(id, 4_000));
   expect(journal.openCalls).toBe(0);
   expect(journal.unshippedBytes).toBeLessThanOrEqual(60_000);
   journal.free(journal.written);
@@ -95,12 +96,12 @@ test("a disk that is full fails the journal, and what was not stored is not ackn
     },
   };
   const { journal } = open({ files });
-  journal.begin("a", json("a"));
+  journal.begin("a", line("a"));
   full = true;
-  expect(() => journal.seal("a", json("a"))).toThrow(JournalFailed);
+  expect(() => journal.seal("a", line("a"))).toThrow(JournalFailed);
   full = false;
   expect(journal.accepting()).toBe(false);
-  expect(() => journal.begin("b", json("b"))).toThrow(JournalFailed);
+  expect(() => journal.begin("b", line("b"))).toThrow(JournalFailed);
   await expect(journal.synced()).rejects.toThrow(JournalFailed);
   journal.close();
 });
@@ -109,7 +110,7 @@ test("a sync that failed is not tried again", async () => {
   let syncs = 0;
   const files: JournalFiles = { ...journalFiles, sync: (_, done) => done(++syncs === 1 ? new Error("I/O error") : null) };
   const { journal } = open({ files });
-  journal.seal("a", json("a"));
+  journal.seal("a", line("a"));
   await expect(journal.synced()).rejects.toThrow(JournalFailed);
   await expect(journal.synced()).rejects.toThrow(JournalFailed);
   expect(syncs).toBe(1);

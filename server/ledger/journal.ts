@@ -29,9 +29,9 @@ export interface JournalOptions {
 /** The writing end of a journal. Writes go to the page cache at once, and to stable storage in groups. */
 export interface Journal {
   /** Throws `JournalFull` or `JournalFailed`. */
-  begin(id: string, json: string): void;
+  begin(id: string, line: string): void;
   /** Never refused for lack of room: the call has been served. Throws `JournalFailed`. */
-  seal(id: string, json: string): void;
+  seal(id: string, line: string): void;
   checkpoint(json: string): void;
   /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. */
   synced(): Promise<void>;
@@ -135,9 +135,9 @@ export function openJournal(options: JournalOptions): Journal {
     carried = size;
   }
 
-  function append(type: RecordType, json: string): Marker {
+  function append(type: RecordType, payload: string): Marker {
     guard();
-    const record = encodeRecord(type, json);
+    const record = encodeRecord(type, payload);
     const { length } = record;
     const at: Marker = { segment, offset: size, length };
     write(record);
@@ -185,14 +185,14 @@ export function openJournal(options: JournalOptions): Journal {
   carried = size;
 
   return {
-    begin(id, json) {
+    begin(id, line) {
       guard();
       if (!accepting()) throw new JournalFull("the audit journal is full");
-      markers.set(id, append("B", json));
+      markers.set(id, append("B", line));
       rotateWhenFull();
     },
-    seal(id, json) {
-      const { length } = append("R", json);
+    seal(id, line) {
+      const { length } = append("R", line);
       markers.delete(id);
       rowBytes += (length - rowBytes) / 64;
       rotateWhenFull();

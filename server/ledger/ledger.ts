@@ -10,12 +10,13 @@ import type { Log } from "../kernel/log.ts";
 import { claimAuditChain, type shipAuditRows } from "../store/audit-shipping.ts";
 import type { Database } from "../store/database.ts";
 import { backlog } from "./backlog.ts";
-import { chainAt, chainedJson } from "./chain.ts";
+import { chainAt, chainedLine, unchainedLine } from "./chain.ts";
 import { checkpointer } from "./checkpointer.ts";
 import { JournalFailed, openJournal } from "./journal.ts";
 import { recentIds } from "./recent-ids.ts";
 import { interruptedRow, resumePoint } from "./recovery.ts";
-import { cleanRow } from "./row.ts";
+import { storableRow } from "./row.ts";
+import { LINE_COLUMNS } from "./row-line.ts";
 import { scanJournal, type SegmentHeader } from "./scan.ts";
 import { journalFiles, type JournalFiles } from "./segments.ts";
 import { startShipper } from "./shipper.ts";
@@ -118,7 +119,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
 
     const chain = chainAt(chainId, resume.head);
     const checkpoints = checkpointer({ chain, signer, clock, log, last: resume.checkpoint, keyValidFrom });
-    const header = (): string => JSON.stringify({ format: 1, chain_id: chainId, writer, head: chain.head, checkpoint: checkpoints.state } satisfies SegmentHeader);
+    const header = (): string => JSON.stringify({ format: 1, columns: LINE_COLUMNS, chain_id: chainId, writer, head: chain.head, checkpoint: checkpoints.state } satisfies SegmentHeader);
     const journal = openJournal({ directory, files, log, maxBytes: options.maxBytes, segmentBytes: options.segmentBytes ?? SEGMENT_BYTES, existing: scan?.segments ?? [], number: resume.segment, header });
     journal.free(resume.shipped);
 
@@ -130,9 +131,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       if (journal.failed !== null) throw new JournalFailed(journal.failed);
       row.created_at = isoMicros(clock.micros());
       row.source ??= "gateway";
-      const clean = cleanRow(row);
-      const link = chain.append(clean);
-      journal.seal(row.id as string, chainedJson(clean, link));
+      const storable = storableRow(row);
+      const link = chain.append(row);
+      journal.seal(row.id as string, chainedLine(storable, link));
       sealed.add(row.id as string);
       Object.assign(row, link);
       waiting.add(link.chain_seq, row.created_at, shippedSeq());
@@ -183,7 +184,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     return {
       chainId,
       begin(row) {
-        journal.begin(row.id as string, cleanRow(row).json);
+        journal.begin(row.id as string, unchainedLine(storableRow(row)));
       },
       seal(row) {
         if (sealed.has(row.id as string)) {

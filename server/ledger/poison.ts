@@ -1,4 +1,5 @@
-import { HASH_FORMATS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
+import { HASH_FORMATS, type FieldName } from "@gatehouse/ledger-format/fields";
+import { readRowLine, rowLine } from "./row-line.ts";
 
 /** Fields a row keeps when the database refuses it: what the hash covers, and its place in the chain. */
 const PROVEN: readonly FieldName[] = [...HASH_FORMATS.v2, "created_at", "chain_id", "chain_seq", "prev_hash", "row_hash", "source"];
@@ -14,8 +15,8 @@ export function refusedData(error: unknown): string | null {
  * What is left of a row the database refused. The rest is lost and `custom_metadata.ship_error` says so, but the row
  * stands in its place and the chain goes on. `bare` also gives up what the hash covers: the row then verifies as altered.
  */
-export function withoutRefusedData(json: Buffer, code: string, bare: boolean): Buffer {
-  const row = JSON.parse(json.toString()) as AuditRow;
+export function withoutRefusedData(line: string, columns: readonly string[], code: string, bare: boolean): string {
+  const row = readRowLine(line, columns);
   const kept = Object.fromEntries((bare ? PLACE : PROVEN).map((name) => [name, row[name] ?? null]));
-  return Buffer.from(JSON.stringify([{ ...kept, custom_metadata: { ship_error: `the database refused the row's data (SQLSTATE ${code})` } }]));
+  return rowLine({ ...kept, custom_metadata: { ship_error: `the database refused the row's data (SQLSTATE ${code})` } });
 }

@@ -1,12 +1,12 @@
 import { crc32 } from "node:zlib";
 
 /**
- * One record of the journal is one line: a type character, CRC-32 of type and payload as 8 hex digits, the payload
- * (JSON on one line), a line feed.
- *   H  header of a segment: where chain and checkpoints stand at its beginning
- *   B  begin marker: what was known of a call when it left for its upstream
- *   R  sealed row
- *   C  checkpoint
+ * One record of the journal is one line: a type character, CRC-32 of type and payload as 8 hex digits, the payload, a
+ * line feed.
+ *   H  header of a segment (JSON): its columns, and where chain and checkpoints stand at its beginning
+ *   B  begin marker (a row's line): what was known of a call when it left for its upstream
+ *   R  sealed row (a row's line)
+ *   C  checkpoint (JSON)
  */
 export type RecordType = "H" | "B" | "R" | "C";
 
@@ -19,11 +19,11 @@ const TYPES = Buffer.from("HBRC");
 
 const scratch = Buffer.allocUnsafe(256 * 1024);
 
-/** The returned bytes are valid until the next call. `json` must not hold a line feed, which JSON on one line never does. */
-export function encodeRecord(type: RecordType, json: string): Buffer {
-  const atMost = json.length * 3 + RECORD_PREFIX + 1;
+/** The returned bytes are valid until the next call. `payload` must not hold a line feed. */
+export function encodeRecord(type: RecordType, payload: string): Buffer {
+  const atMost = payload.length * 3 + RECORD_PREFIX + 1;
   const target = atMost <= scratch.length ? scratch : Buffer.allocUnsafe(atMost);
-  const end = RECORD_PREFIX + target.write(json, RECORD_PREFIX);
+  const end = RECORD_PREFIX + target.write(payload, RECORD_PREFIX);
   const kind = type.charCodeAt(0);
   let crc = crc32(target.subarray(RECORD_PREFIX, end), kind);
   target[0] = kind;
@@ -55,11 +55,4 @@ export function readRecord(bytes: Buffer, offset: number): RecordRead | "damaged
     crc >>>= 4;
   }
   return { type: String.fromCharCode(kind) as RecordType, payload, end: lf + 1 };
-}
-
-const ID_PREFIX = '{"id":"';
-
-/** The id of a row or begin marker, without parsing it. */
-export function recordId(payload: Buffer): string {
-  return payload.toString("latin1", ID_PREFIX.length, payload.indexOf('"', ID_PREFIX.length));
 }

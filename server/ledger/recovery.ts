@@ -54,9 +54,9 @@ export async function resumePoint(db: Database, scan: JournalScan | null, newCha
 }
 
 /** The row of a call that was under way when its gateway died: everything its begin marker knew, and how it ended. */
-export function interruptedRow(marker: string): AuditRow {
+export function interruptedRow(marker: AuditRow): AuditRow {
   return {
-    ...(JSON.parse(marker) as AuditRow),
+    ...marker,
     success: false,
     error_type: "gateway_interrupted",
     error_message: "The gateway process ended before this call did; what its upstream did is not known.",

@@ -1,87 +1,97 @@
 import { isTimestamp } from "@gatehouse/ledger-format/canonical";
-import { FIELDS, type AuditRow, type FieldName, type FieldType } from "@gatehouse/ledger-format/fields";
+import { FIELDS, type AuditRow, type FieldType } from "@gatehouse/ledger-format/fields";
 import { isoMicros } from "../kernel/clock.ts";
+import { LINE_COLUMNS, lineColumns } from "./row-line.ts";
 
-// The chain sets these itself.
-const CHAIN_FIELDS: readonly string[] = ["chain_id", "chain_seq", "prev_hash", "row_hash"];
-
-const TYPES: Readonly<Record<string, FieldType>> = Object.assign(
-  Object.create(null) as Record<string, FieldType>,
-  Object.fromEntries(Object.entries(FIELDS).filter(([name]) => !CHAIN_FIELDS.includes(name)).map(([name, field]) => [name, field.type])),
-);
-
-// Serialised NUL and lone surrogates; also matches texts that merely spell such an escape, which only costs a second look.
-const UNSTORABLE = ["\\u0000", "\\ud"];
-
+const TYPES = FIELDS as Readonly<Record<string, { readonly type: FieldType }>>;
 const ID = /^[0-9A-Za-z_-]{1,64}$/;
 
-/** A row as it may be stored: known fields of their own types, no nulls, `id` first, and its JSON. */
-export interface CleanRow {
+/** The chain gives a row these four; they stand side by side in a line. */
+const CHAIN_FROM = LINE_COLUMNS.indexOf("chain_id");
+const CHAIN_TO = LINE_COLUMNS.indexOf("row_hash") + 1;
+
+/** A row as it may be stored, and its journal line but for what the chain gives it. */
+export interface StorableRow {
   readonly row: AuditRow;
-  /** JSON object of `row`. Readers of the journal rely on it beginning with `{"id":"`. */
-  readonly json: string;
+  readonly before: string;
+  readonly after: string;
 }
 
 /**
- * Makes a row storable without ever refusing it: PostgreSQL holds neither NUL characters nor lone surrogates, and what
- * is hashed must be what is stored. Values of a wrong type become absent. Throws `TypeError` when the row has no id.
+ * Makes a row storable, in place, without ever refusing it: PostgreSQL holds neither NUL characters nor lone surrogates,
+ * and what is hashed must be what is stored. Values of a wrong type become absent. Throws `TypeError` when the row has
+ * no id.
  */
-export function cleanRow(row: AuditRow): CleanRow {
+export function storableRow(row: AuditRow): StorableRow {
   if (typeof row.id !== "string" || !ID.test(row.id)) throw new TypeError("an audit row needs an id of its own");
-  const clean: Record<string, unknown> = { id: row.id };
+  const values = row as Record<string, unknown>;
   for (const name in row) {
-    const value: unknown = row[name as FieldName];
-    if (value === null || value === undefined || name === "id") continue;
-    const type = TYPES[name];
-    if (type === undefined) continue;
-    const kept = ofType(type, value);
-    if (kept !== null) clean[name] = kept;
+    const value = values[name];
+    if (value === null || value === undefined) continue;
+    const type = TYPES[name]?.type;
+    if (type === undefined) delete values[name];
+    else if (!fits(type, value)) values[name] = ofType(type, value);
   }
-  let json = stringify(clean);
-  if (UNSTORABLE.some((escape) => json.includes(escape))) {
-    for (const name of Object.keys(clean)) clean[name] = storable(clean[name]);
-    json = JSON.stringify(clean);
+  let before = lineColumns(row, 0, CHAIN_FROM);
+  let after = lineColumns(row, CHAIN_TO, LINE_COLUMNS.length);
+  if (!isStorable(before) || !isStorable(after)) {
+    for (const name of Object.keys(values)) values[name] = storable(values[name]);
+    before = lineColumns(row, 0, CHAIN_FROM);
+    after = lineColumns(row, CHAIN_TO, LINE_COLUMNS.length);
   }
-  return { row: clean as AuditRow, json };
+  return { row, before, after };
+}
+
+// JSON writes a NUL and a lone surrogate as escapes; texts that merely spell one only cost a second look.
+const isStorable = (line: string): boolean => line.isWellFormed() && !line.includes("\0") && !line.includes("\\u0000") && !line.includes("\\ud");
+
+function fits(type: FieldType, value: unknown): boolean {
+  switch (type) {
+    case "text":
+      return typeof value === "string";
+    case "boolean":
+      return typeof value === "boolean";
+    case "integer":
+      return Number.isSafeInteger(value);
+    case "number":
+      return typeof value === "number" && Number.isFinite(value);
+    case "timestamp":
+      return isTimestamp(value);
+    case "json":
+      return isSerialisable(value);
+  }
+}
+
+/** Flat objects and arrays of texts, which is what rows hold, are told without writing them out. */
+function isSerialisable(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return typeof value !== "bigint" && typeof value !== "function";
+  for (const key in value) if (typeof (value as Record<string, unknown>)[key] !== "string") return canSerialise(value);
+  return true;
+}
+
+function canSerialise(value: unknown): boolean {
+  try {
+    JSON.stringify(value);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function ofType(type: FieldType, value: unknown): unknown {
   switch (type) {
     case "text":
-      return typeof value === "string" ? value : String(value);
-    case "boolean":
-      return typeof value === "boolean" ? value : null;
+      return String(value);
     case "integer": {
-      if (Number.isSafeInteger(value)) return value;
       const rounded = Math.round(Number(value));
       return typeof value === "number" && Number.isSafeInteger(rounded) ? rounded : null;
     }
-    case "number":
-      return typeof value === "number" && Number.isFinite(value) ? value : null;
     case "timestamp": {
-      if (isTimestamp(value)) return value;
       const millis = typeof value === "string" ? Date.parse(value) : Number.NaN;
       return Number.isNaN(millis) ? null : isoMicros(millis * 1000);
     }
-    case "json":
-      return value;
-  }
-}
-
-/** A json field that cannot be serialised (a cycle, a BigInt) is left out rather than costing the row. */
-function stringify(clean: Record<string, unknown>): string {
-  try {
-    return JSON.stringify(clean);
-  } catch {
-    for (const [name, value] of Object.entries(clean)) {
-      if (typeof value !== "object") continue;
-      try {
-        JSON.stringify(value);
-      } catch {
-        delete clean[name];
-      }
-    }
-    return JSON.stringify(clean);
+    default:
+      return null;
   }
 }
 

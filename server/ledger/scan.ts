@@ -1,8 +1,10 @@
 import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { fdatasyncSync, closeSync, ftruncateSync, openSync, readFileSync } from "node:fs";
 import type { Log } from "../kernel/log.ts";
 import type { ChainHead } from "./chain.ts";
-import { readRecord, recordId, type RecordRead } from "./record.ts";
+import { readRecord, type RecordRead } from "./record.ts";
+import { lineId, readRowLine } from "./row-line.ts";
 import { listSegments, segmentPath, type JournalFiles, type Segment } from "./segments.ts";
 
 /** Where the checkpoints of a chain stand. */
@@ -17,6 +19,8 @@ export interface CheckpointState {
 /** Payload of the H record each segment begins with: the journal always knows by itself where its chain stands. */
 export interface SegmentHeader {
   readonly format: 1;
+  /** Of the row lines in this segment. */
+  readonly columns: readonly string[];
   readonly chain_id: string;
   readonly writer: string;
   readonly head: ChainHead;
@@ -39,8 +43,8 @@ export interface JournalScan {
   readonly chainId: string;
   readonly head: ChainHead;
   readonly checkpoint: CheckpointState | null;
-  /** JSON of the begin markers without a sealed row, by call id, in the order the calls began. */
-  readonly unsealed: ReadonlyMap<string, string>;
+  /** Begin markers without a sealed row, by call id, in the order the calls began. */
+  readonly unsealed: ReadonlyMap<string, AuditRow>;
 }
 
 /** A record that was stored whole is no longer readable. The journal is left as it is for someone to look at. */
@@ -57,9 +61,10 @@ export class JournalDamaged extends Error {
 export function scanJournal(directory: string, files: JournalFiles, log: Log): JournalScan | null {
   const listed = listSegments(directory);
   const segments: Segment[] = [];
-  const unsealed = new Map<string, string>();
+  const unsealed = new Map<string, AuditRow>();
   let header: SegmentHeader | null = null;
   let lastRow: Buffer | null = null;
+  let lastColumns: readonly string[] = [];
   let checkpoint: CheckpointState | null = null;
 
   for (const [index, segment] of listed.entries()) {
@@ -93,14 +98,16 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
   if (header === null) return null;
   // TypeScript does not see that `note` assigns these.
   const { chain_id: chainId, head: start } = header as SegmentHeader;
-  const head = lastRow === null ? start : headOf(lastRow);
+  const head = lastRow === null ? start : headOf(lastRow, lastColumns);
   return { segments, chainId, head, checkpoint, unsealed };
 
   function note({ type, payload }: RecordRead): void {
-    if (type === "B") unsealed.set(recordId(payload), payload.toString());
+    const columns = header?.columns ?? [];
+    if (type === "B") unsealed.set(lineId(payload), readRowLine(payload.toString(), columns));
     else if (type === "R") {
-      unsealed.delete(recordId(payload));
+      unsealed.delete(lineId(payload));
       lastRow = payload;
+      lastColumns = columns;
     } else if (type === "C") {
       const { checkpoint_no: no, chain_seq: seq, digest } = JSON.parse(payload.toString()) as CheckpointRecord;
       checkpoint = { no, seq, digest };
@@ -115,9 +122,9 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
   }
 }
 
-function headOf(payload: Buffer): ChainHead {
-  const { chain_seq: seq, row_hash: hash } = JSON.parse(payload.toString()) as { chain_seq: number; row_hash: string };
-  return { seq, hash: hash ?? GENESIS_HASH };
+function headOf(payload: Buffer, columns: readonly string[]): ChainHead {
+  const { chain_seq: seq, row_hash: hash } = readRowLine(payload.toString(), columns);
+  return { seq: seq ?? 0, hash: hash ?? GENESIS_HASH };
 }
 
 /** Whether a whole record stands anywhere after a bad one: then the bad one is no torn end. */

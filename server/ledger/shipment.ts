@@ -1,17 +1,17 @@
 import { closeSync, openSync, readSync } from "node:fs";
-import { readRecord } from "./record.ts";
+import { readRecord, RECORD_PREFIX } from "./record.ts";
+import type { SegmentHeader } from "./scan.ts";
 import { segmentPath, type Position } from "./segments.ts";
 
-/** A stretch of the journal as the database takes it: JSON arrays, and where the stretch ends. */
+/** A stretch of the journal as the database takes it, and where the stretch ends. */
 export interface Shipment {
-  /** JSON array of `rowCount` rows. */
-  readonly rows: Buffer;
-  readonly rowCount: number;
+  /** Lines of rows, each with its line feed, copied as they stand. */
+  readonly rows: readonly Buffer[];
+  /** Columns of the lines. */
+  readonly columns: readonly string[];
   /** JSON array of checkpoints. */
-  readonly checkpoints: Buffer;
+  readonly checkpoints: string;
   readonly checkpointCount: number;
-  /** JSON of the last row, null when there is none. */
-  readonly lastRow: Buffer | null;
   readonly end: Position;
 }
 
@@ -20,23 +20,28 @@ export interface ShipmentLimits {
   readonly bytes: number;
 }
 
-const OPEN = Buffer.from("[");
-const COMMA = Buffer.from(",");
-const CLOSE = Buffer.from("]");
+/** Room for the header of any release. */
+const HEADER_BYTES = 64 * 1024;
 
-function jsonArray(items: readonly Buffer[]): Buffer {
-  if (items.length === 0) return Buffer.from("[]");
-  const parts: Buffer[] = [OPEN];
-  for (const [index, item] of items.entries()) parts.push(...(index === 0 ? [item] : [COMMA, item]));
-  parts.push(CLOSE);
-  return Buffer.concat(parts);
+/** The columns of a segment's row lines, from its header. Throws when it has none. */
+export function segmentColumns(directory: string, segment: number): readonly string[] {
+  const path = segmentPath(directory, segment);
+  const fd = openSync(path, "r");
+  try {
+    const buffer = Buffer.allocUnsafe(HEADER_BYTES);
+    const record = readRecord(buffer.subarray(0, readSync(fd, buffer, 0, HEADER_BYTES, 0)), 0);
+    if (record === null || record === "damaged" || record.type !== "H") throw new Error(`the audit journal is damaged: ${path} has no header`);
+    return (JSON.parse(record.payload.toString()) as SegmentHeader).columns;
+  } finally {
+    closeSync(fd);
+  }
 }
 
 /**
- * Reads from `from` towards `stable`, at most to the end of a segment. Records are not parsed: their JSON is copied as
- * it stands. Null when there is nothing to read. Throws when a record is no longer what was written.
+ * Reads from `from` towards `stable`, at most to the end of a segment. Lines of rows are not read: they are copied as
+ * they stand. Null when there is nothing to read. Throws when a record is no longer what was written.
  */
-export function readShipment(directory: string, from: Position, stable: Position, limits: ShipmentLimits): Shipment | null {
+export function readShipment(directory: string, from: Position, stable: Position, columns: readonly string[], limits: ShipmentLimits): Shipment | null {
   const path = segmentPath(directory, from.segment);
   const fd = openSync(path, "r");
   try {
@@ -46,8 +51,8 @@ export function readShipment(directory: string, from: Position, stable: Position
       const wanted = Math.min(window, atMost);
       const buffer = Buffer.allocUnsafe(wanted);
       const bytes = buffer.subarray(0, readSync(fd, buffer, 0, wanted, from.offset));
-      if (bytes.length === 0) return emptyShipment({ segment: from.segment + 1, offset: 0 });
-      const shipment = collect(bytes, from, limits.rows, path);
+      if (bytes.length === 0) return { rows: [], columns, checkpoints: "[]", checkpointCount: 0, end: { segment: from.segment + 1, offset: 0 } };
+      const shipment = collect(bytes, from, columns, limits.rows, path);
       if (shipment.end.offset > from.offset) return shipment;
       // The first record is longer than the window.
       if (bytes.length < window) throw new Error(`the audit journal is damaged: ${path} at byte ${from.offset}`);
@@ -57,28 +62,17 @@ export function readShipment(directory: string, from: Position, stable: Position
   }
 }
 
-function emptyShipment(end: Position): Shipment {
-  return { rows: jsonArray([]), rowCount: 0, checkpoints: jsonArray([]), checkpointCount: 0, lastRow: null, end };
-}
-
-function collect(bytes: Buffer, from: Position, maxRows: number, path: string): Shipment {
+function collect(bytes: Buffer, from: Position, columns: readonly string[], maxRows: number, path: string): Shipment {
   const rows: Buffer[] = [];
-  const checkpoints: Buffer[] = [];
+  const checkpoints: string[] = [];
   let offset = 0;
   while (offset < bytes.length && rows.length < maxRows) {
     const record = readRecord(bytes, offset);
     if (record === null) break;
     if (record === "damaged") throw new Error(`the audit journal is damaged: ${path} at byte ${from.offset + offset}`);
-    if (record.type === "R") rows.push(record.payload);
-    else if (record.type === "C") checkpoints.push(record.payload);
+    if (record.type === "R") rows.push(bytes.subarray(offset + RECORD_PREFIX, record.end));
+    else if (record.type === "C") checkpoints.push(record.payload.toString());
     offset = record.end;
   }
-  return {
-    rows: jsonArray(rows),
-    rowCount: rows.length,
-    checkpoints: jsonArray(checkpoints),
-    checkpointCount: checkpoints.length,
-    lastRow: rows.at(-1) ?? null,
-    end: { segment: from.segment, offset: from.offset + offset },
-  };
+  return { rows, columns, checkpoints: `[${checkpoints.join(",")}]`, checkpointCount: checkpoints.length, end: { segment: from.segment, offset: from.offset + offset } };
 }

@@ -1,11 +1,12 @@
-import { readAuditChain, shipAuditRows } from "../store/audit-shipping.ts";
+import { type AuditShipment, readAuditChain, shipAuditRows } from "../store/audit-shipping.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Chain, ChainHead } from "./chain.ts";
 import type { Journal } from "./journal.ts";
 import { refusedData, withoutRefusedData } from "./poison.ts";
 import { isBefore, type Position } from "./segments.ts";
-import { readShipment, type Shipment } from "./shipment.ts";
+import { lineId, readRowLine } from "./row-line.ts";
+import { readShipment, segmentColumns, type Shipment } from "./shipment.ts";
 
 export interface ShipperOptions {
   readonly db: Database;
@@ -39,6 +40,16 @@ const WAKE_ROWS = 256;
 const SHIPMENT = { rows: 500, bytes: 1024 * 1024 };
 const BACKOFF_MS = { first: 100, last: 5_000 };
 
+/** A row that is in the database already, as after a journal was shipped from its beginning again. */
+const UNIQUE_VIOLATION = "23505";
+
+const lineText = (line: Buffer): string => line.toString("utf8", 0, line.length - 1);
+
+function headOf(line: Buffer, columns: readonly string[]): ChainHead {
+  const { chain_seq: seq, row_hash: hash } = readRowLine(lineText(line), columns);
+  return { seq: seq ?? 0, hash: hash ?? "" };
+}
+
 export function startShipper(options: ShipperOptions): Shipper {
   const { db, log, directory, journal, chain, writer } = options;
   const ship = options.ship ?? shipAuditRows;
@@ -46,6 +57,7 @@ export function startShipper(options: ShipperOptions): Shipper {
   // Where the chain stands in the database. Stretches without a row or checkpoint move the cursor only.
   let recorded = options.from;
   let shippedHead = options.shippedHead;
+  let columns: { segment: number; names: readonly string[] } = { segment: -1, names: [] };
   let maxRows = SHIPMENT.rows;
   let backoff = BACKOFF_MS.first;
   let failing: string | null = null;
@@ -82,24 +94,32 @@ export function startShipper(options: ShipperOptions): Shipper {
   }
 
   async function send(shipment: Shipment): Promise<void> {
-    const last = shipment.lastRow === null ? null : (JSON.parse(shipment.lastRow.toString()) as { chain_seq: number; row_hash: string });
-    const head = last === null ? null : { seq: last.chain_seq, hash: last.row_hash };
-    const base = { chainId: chain.chainId, writer, from: recorded, to: shipment.end, head, checkpoints: shipment.checkpoints };
-    let rows = shipment.rows;
-    for (let attempt = 0; ; attempt++) {
+    const { columns } = shipment;
+    const first = shipment.rows[0];
+    const last = shipment.rows.at(-1);
+    const head = last === undefined ? null : headOf(last, columns);
+    const base = { chainId: chain.chainId, writer, from: recorded, to: shipment.end, columns, checkpoints: shipment.checkpoints, firstSeq: first === undefined ? null : headOf(first, columns).seq, head };
+    let rows: AuditShipment["rows"] = shipment.rows;
+    let known: AuditShipment["ids"] = null;
+    for (let attempt = 0; ; ) {
       try {
-        if (!(await ship(db, { ...base, rows }))) return await reposition();
+        if (!(await ship(db, { ...base, rows, ids: known }))) return await reposition();
         break;
       } catch (error) {
         const code = refusedData(error);
-        if (code === null || shipment.rowCount === 0) throw error;
-        if (shipment.rowCount > 1) {
-          maxRows = Math.floor(shipment.rowCount / 2);
+        if (code === null || shipment.rows.length === 0) throw error;
+        if (code === UNIQUE_VIOLATION && known === null) {
+          known = shipment.rows.map(lineId);
+          continue;
+        }
+        if (shipment.rows.length > 1) {
+          maxRows = Math.floor(shipment.rows.length / 2);
           return;
         }
         if (attempt > 1) throw error;
         log.error("audit_row_refused_by_database", { chain_seq: head?.seq, code, error: error as Error });
-        rows = withoutRefusedData(shipment.lastRow as Buffer, code, attempt > 0);
+        rows = [Buffer.from(`${withoutRefusedData(lineText(last as Buffer), columns, code, attempt > 0)}\n`)];
+        attempt++;
       }
     }
     maxRows = Math.min(SHIPMENT.rows, maxRows * 2);
@@ -128,9 +148,10 @@ export function startShipper(options: ShipperOptions): Shipper {
     // A journal that has failed still ships what it had stored.
     if (journal.failed === null) await journal.synced().catch(() => undefined);
     while (!stopped && isBefore(cursor, journal.stable)) {
-      const shipment = readShipment(directory, cursor, journal.stable, { rows: maxRows, bytes: SHIPMENT.bytes });
+      if (columns.segment !== cursor.segment) columns = { segment: cursor.segment, names: segmentColumns(directory, cursor.segment) };
+      const shipment = readShipment(directory, cursor, journal.stable, columns.names, { rows: maxRows, bytes: SHIPMENT.bytes });
       if (shipment === null) break;
-      const nothingToShip = shipment.rowCount === 0 && shipment.checkpointCount === 0 && shipment.end.segment === recorded.segment;
+      const nothingToShip = shipment.rows.length === 0 && shipment.checkpointCount === 0 && shipment.end.segment === recorded.segment;
       if (nothingToShip) cursor = shipment.end;
       else await send(shipment);
       settleWaiters();

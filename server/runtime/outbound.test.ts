@@ -26,25 +26,25 @@ describe("an outbound call", () => {
   });
   afterAll(() => server.stop(true));
   const init = { method: "GET", headers: {}, timeoutMs: 5_000 };
-  const signal = () => new AbortController().signal;
+  const abort = () => new AbortController();
 
   test("is denied a private address, also one hidden behind a name", async () => {
     const closed = outbound({ allowPrivate: false, resolve: async () => ["93.184.216.34", "10.0.0.1"] });
-    await expect(closed.fetch(`http://127.0.0.1:${server.port}/`, { ...init, signal: signal() })).rejects.toBeInstanceOf(OutboundDenied);
-    await expect(closed.fetch("http://upstream.example/", { ...init, signal: signal() })).rejects.toBeInstanceOf(OutboundDenied);
-    await expect(closed.fetch("http://[::1]:9/", { ...init, signal: signal() })).rejects.toBeInstanceOf(OutboundDenied);
+    await expect(closed.fetch(`http://127.0.0.1:${server.port}/`, { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
+    await expect(closed.fetch("http://upstream.example/", { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
+    await expect(closed.fetch("http://[::1]:9/", { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
   });
 
   test("never follows a redirect", async () => {
-    const response = await outbound({ allowPrivate: true }).fetch(`http://127.0.0.1:${server.port}/redirect`, { ...init, signal: signal() });
+    const response = await outbound({ allowPrivate: true }).fetch(`http://127.0.0.1:${server.port}/redirect`, { ...init, abort: abort() });
     expect(response.status).toBe(302);
   });
 
   test("gives up on a silent upstream, and at once when the caller is gone", async () => {
     const open = outbound({ allowPrivate: true });
-    await expect(open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, timeoutMs: 30, signal: signal() })).rejects.toBeInstanceOf(OutboundTimeout);
+    await expect(open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, timeoutMs: 30, abort: abort() })).rejects.toBeInstanceOf(OutboundTimeout);
     const caller = new AbortController();
-    const waiting = open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, signal: caller.signal });
+    const waiting = open.fetch(`http://127.0.0.1:${server.port}/never`, { ...init, abort: caller });
     caller.abort("client_disconnected");
     await expect(waiting).rejects.toBe("client_disconnected");
   });

@@ -4,9 +4,10 @@ import { BlockList, isIP } from "node:net";
 /** The one seam for calls that leave the gateway: timeouts, address checks, cancellation. */
 export interface Outbound {
   /**
-   * Resolves with the answer's head; its body streams. `signal` ends the call at any time. Redirects are never
-   * followed: an upstream that answers with one is not at the address the admin vouched for.
-   * Throws `OutboundDenied`, `OutboundTimeout`, the signal's reason, or what the network failed with.
+   * Resolves with the answer's head; its body streams. `abort` ends the call at any time, and is pulled with an
+   * `OutboundTimeout` when the head takes too long. Redirects are never followed: an upstream that answers with one is
+   * not at the address the admin vouched for. Throws `OutboundDenied`, the reason `abort` was pulled with, or what the
+   * network failed with.
    */
   fetch(url: string, init: OutboundInit): Promise<Response>;
 }
@@ -15,7 +16,7 @@ export interface OutboundInit {
   readonly method: string;
   readonly headers: Headers | Record<string, string>;
   readonly body?: string;
-  readonly signal: AbortSignal;
+  readonly abort: AbortController;
   /** Longest wait for the answer's head, milliseconds. */
   readonly timeoutMs: number;
 }
@@ -51,19 +52,14 @@ const systemResolve: Resolve = async (host) => (await lookup(host, { all: true }
 export function outbound(options: { allowPrivate: boolean; resolve?: Resolve }): Outbound {
   const resolve = options.resolve ?? systemResolve;
   return {
-    async fetch(url, { method, headers, body, signal, timeoutMs }) {
+    async fetch(url, { method, headers, body, abort, timeoutMs }) {
       if (!options.allowPrivate) await assertPublic(url, resolve);
-      const attempt = new AbortController();
-      const pass = () => attempt.abort(signal.reason);
-      if (signal.aborted) pass();
-      else signal.addEventListener("abort", pass, { once: true });
-      // The caller's signal goes on ending the body after the head has come; only the clock stops here.
-      const timer = setTimeout(() => attempt.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
+      const { signal } = abort;
+      const timer = setTimeout(() => abort.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
       try {
-        return await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal: attempt.signal, redirect: "manual" });
+        return await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });
       } catch (error) {
-        if (attempt.signal.aborted) throw attempt.signal.reason;
-        throw error;
+        throw signal.aborted ? signal.reason : error;
       } finally {
         clearTimeout(timer);
       }

@@ -1,43 +1,47 @@
-import { CompiledQuery, sql } from "kysely";
-import type { Database } from "./database.ts";
+import { pipeline } from "node:stream/promises";
+import { Readable } from "node:stream";
+import { sql } from "kysely";
+import type pg from "pg";
+import { from as copyFrom } from "pg-copy-streams";
+import { type Database, poolOf } from "./database.ts";
 
-/** What one statement moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
+/** What one transaction moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
 export interface AuditShipment {
   readonly chainId: string;
   readonly writer: string;
   readonly from: { readonly segment: number; readonly offset: number };
   readonly to: { readonly segment: number; readonly offset: number };
+  /** Position of the first row; null when there is none. */
+  readonly firstSeq: number | null;
   /** Last row shipped; null when there is none. */
   readonly head: { readonly seq: number; readonly hash: string } | null;
-  /** JSON arrays of `audit_rows` and `audit_checkpoints`. */
-  readonly rows: Buffer;
-  readonly checkpoints: Buffer;
+  /** Lines of `audit_rows` in COPY's text format, each with its line feed, dense in the chain. */
+  readonly rows: readonly Buffer[];
+  readonly columns: readonly string[];
+  /** Ids of `rows`, when some of them may be in the table already: those are then passed over. */
+  readonly ids: readonly string[] | null;
+  /** JSON array of `audit_checkpoints`. */
+  readonly checkpoints: string;
 }
 
-// One statement is one transaction and one round trip. Nothing is inserted unless the chain still stands where the
-// shipment begins, so that sending it twice after a connection was cut at COMMIT changes nothing.
-// Usage rows are taken in the order of their key: two writers that add to the same ones cannot deadlock.
-const SHIP = `
-WITH moved AS (
+// Nothing is written unless the chain still stands where the shipment begins, so that sending it twice after a
+// connection was cut at COMMIT changes nothing. The row lock keeps a second writer waiting until then.
+const MOVE = `
   UPDATE audit_chains SET
     shipped_segment = $5::bigint, shipped_offset = $6::bigint, updated_at = now(),
     head_hash = CASE WHEN $7::bigint > head_seq THEN $8::text ELSE head_hash END,
     head_seq = greatest(head_seq, $7::bigint),
-    last_checkpoint_seq = greatest(last_checkpoint_seq, (SELECT max(chain_seq) FROM json_populate_recordset(null::audit_checkpoints, $10::json)))
-  WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint
-  RETURNING 1
-), written AS (
-  INSERT INTO audit_rows
-  SELECT r.* FROM json_populate_recordset(null::audit_rows, $9::json) r WHERE EXISTS (SELECT FROM moved)
-  ON CONFLICT (id) DO NOTHING
-  RETURNING tenant_id, timestamp, proxy_type, resource_group_id, api_key_id, llm_model_used, success, llm_prompt_tokens, llm_completion_tokens, llm_total_tokens, llm_estimated_cost_usd
-), used AS (
+    last_checkpoint_seq = greatest(last_checkpoint_seq, (SELECT max(chain_seq) FROM json_populate_recordset(null::audit_checkpoints, $9::json)))
+  WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint`;
+
+// Usage rows are taken in the order of their key: two writers that add to the same ones cannot deadlock.
+const ADD_USAGE = (which: string) => `
   INSERT INTO usage_hourly
   SELECT tenant_id, date_trunc('hour', timestamp, 'UTC'), coalesce(resource_group_id, ''), coalesce(api_key_id, ''), llm_model_used,
     count(*), count(*) FILTER (WHERE success IS FALSE), coalesce(sum(llm_prompt_tokens), 0), coalesce(sum(llm_completion_tokens), 0),
     coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0),
     count(*) FILTER (WHERE llm_estimated_cost_usd IS NULL AND coalesce(llm_total_tokens, llm_prompt_tokens, llm_completion_tokens) > 0)
-  FROM written WHERE proxy_type = 'llm' AND tenant_id IS NOT NULL AND llm_model_used IS NOT NULL AND timestamp IS NOT NULL
+  FROM audit_rows WHERE ${which} AND proxy_type = 'llm' AND tenant_id IS NOT NULL AND llm_model_used IS NOT NULL AND timestamp IS NOT NULL
   GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT (tenant_id, hour, resource_group_id, api_key_id, llm_model_used) DO UPDATE SET
     requests = usage_hourly.requests + excluded.requests,
@@ -45,20 +49,52 @@ WITH moved AS (
     prompt_tokens = usage_hourly.prompt_tokens + excluded.prompt_tokens,
     completion_tokens = usage_hourly.completion_tokens + excluded.completion_tokens,
     cost_micro_usd = usage_hourly.cost_micro_usd + excluded.cost_micro_usd,
-    unpriced_requests = usage_hourly.unpriced_requests + excluded.unpriced_requests
-), signed AS (
-  INSERT INTO audit_checkpoints
-  SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $10::json) c WHERE EXISTS (SELECT FROM moved)
-  ON CONFLICT (chain_id, checkpoint_no) DO NOTHING
-)
-SELECT count(*) AS moved FROM moved`;
+    unpriced_requests = usage_hourly.unpriced_requests + excluded.unpriced_requests`;
+
+const ADD_CHECKPOINTS = "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON CONFLICT (chain_id, checkpoint_no) DO NOTHING";
 
 /** False when the chain stands elsewhere or has another writer; then nothing was written. */
 export async function shipAuditRows(db: Database, shipment: AuditShipment): Promise<boolean> {
-  const { chainId, writer, from, to, head, rows, checkpoints } = shipment;
-  const parameters = [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, rows, checkpoints];
-  const result = await db.executeQuery<{ moved: number }>(CompiledQuery.raw(SHIP, parameters));
-  return result.rows[0]?.moved === 1;
+  const client = await poolOf(db).connect();
+  let failure: Error | undefined;
+  try {
+    await client.query("BEGIN");
+    const moved = await ship(client, shipment);
+    await client.query(moved ? "COMMIT" : "ROLLBACK");
+    return moved;
+  } catch (error) {
+    failure = error as Error;
+    await client.query("ROLLBACK").catch(() => undefined);
+    throw error;
+  } finally {
+    // A connection that failed in the middle is not used again: what it was told last is unknown.
+    client.release(failure !== undefined && (failure as { code?: string }).code === undefined);
+  }
+}
+
+async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boolean> {
+  const { chainId, writer, from, to, head, firstSeq, checkpoints } = shipment;
+  const moved = await client.query(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]);
+  if (moved.rowCount !== 1) return false;
+  if (shipment.ids === null) {
+    await copyRows(client, shipment.columns, shipment.rows);
+    if (head !== null) await client.query(ADD_USAGE("chain_id = $1 AND chain_seq BETWEEN $2 AND $3"), [chainId, firstSeq, head.seq]);
+  } else {
+    const { rows } = await client.query<{ id: string }>("SELECT id FROM audit_rows WHERE id = ANY($1)", [shipment.ids]);
+    const there = new Set(rows.map(({ id }) => id));
+    const missing = shipment.ids.filter((id) => !there.has(id));
+    await copyRows(client, shipment.columns, shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)));
+    await client.query(ADD_USAGE("id = ANY($1)"), [missing]);
+  }
+  if (checkpoints !== "[]") await client.query(ADD_CHECKPOINTS, [checkpoints]);
+  return true;
+}
+
+async function copyRows(client: pg.PoolClient, columns: readonly string[], rows: readonly Buffer[]): Promise<void> {
+  if (rows.length === 0) return;
+  // They come from a file: names are all they may be.
+  if (!columns.every((name) => /^[a-z0-9_]+$/.test(name))) throw new Error("a segment of the audit journal names columns no release had");
+  await pipeline(Readable.from([Buffer.concat(rows)]), client.query(copyFrom(`COPY audit_rows (${columns.join(", ")}) FROM STDIN`)));
 }
 
 export interface AuditChainState {

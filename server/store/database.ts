@@ -18,6 +18,15 @@ const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 types.setTypeParser(pg.types.builtins.NUMERIC, Number);
 
+const pools = new WeakMap<Database, pg.Pool>();
+
+/** The pool below the query builder, for what it cannot express (COPY). */
+export function poolOf(db: Database): pg.Pool {
+  const pool = pools.get(db);
+  if (pool === undefined) throw new Error("a database that was not opened here has no pool");
+  return pool;
+}
+
 /** `url` is a libpq connection string; `onQuery` sees every statement (tests count them). */
 export function openDatabase(url: string, options: { log: Log; max?: number; onQuery?: (sql: string) => void }): DatabaseConnection {
   const connectionConfig: pg.ClientConfig = { connectionString: url, types, connectionTimeoutMillis: 5_000, application_name: "gatehouse" };
@@ -28,5 +37,6 @@ export function openDatabase(url: string, options: { log: Log; max?: number; onQ
     dialect: new PostgresDialect({ pool }),
     log: (event) => options.onQuery?.(event.query.sql),
   });
+  pools.set(db, pool);
   return { db, connectionConfig, close: () => db.destroy() };
 }

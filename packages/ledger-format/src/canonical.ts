@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { HASH_FORMATS, V2_FIELDS, type AuditRow, type HashFormat } from "./fields.ts";
 
 /** prev_hash of the first row of a chain. */
@@ -55,8 +55,15 @@ export function canonicalText(row: AuditRow, format: HashFormat): string {
  */
 export function rowHash(row: AuditRow, format: HashFormat, prevHash: string): string {
   if (!HASH.test(prevHash)) throw new NotCanonical("prev_hash is not 64 lower-case hex digits");
-  return createHash("sha256").update(canonicalText(row, format)).update(Buffer.from(prevHash, "hex")).digest("hex");
+  const text = canonicalText(row, format);
+  const bytes = text.length * 3 + 32 <= scratch.length ? scratch : Buffer.allocUnsafe(text.length * 3 + 32);
+  const end = bytes.write(text);
+  bytes.write(prevHash, end, "hex");
+  return hash("sha256", bytes.subarray(0, end + 32), "hex");
 }
+
+// One buffer for every row: hashing is on the path of every call.
+const scratch = Buffer.allocUnsafe(16 * 1024);
 
 /**
  * Every hash the row could have been sealed with, its own prev_hash given: v2, and v1 only when it carries none of the

@@ -40,6 +40,7 @@ export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
   row.response_size_bytes = sent.bytes;
   row.response_content_hash = sent.hash;
   row.response_body_preview = sent.preview;
+  row.request_headers = sanitisedHeaders(call.request.headers);
   row.response_headers = sanitisedHeaders(Object.entries(sent.headers));
   if (call.requestContent !== null) {
     row.request_content_hash ??= sha256Hex(call.requestContent);

@@ -2,7 +2,6 @@ import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type Clock, isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { AuditClass, Call } from "../call.ts";
-import { sanitisedHeaders } from "./headers.ts";
 
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/;
@@ -31,7 +30,6 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     user_agent: headers.get("user-agent")?.slice(0, 512) ?? null,
     correlation_id: correlationId,
     request_id: claim(headers, "x-request-id"),
-    request_headers: sanitisedHeaders(headers),
     source: "gateway",
   };
   const trace = headers.get("traceparent");

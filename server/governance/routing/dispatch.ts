@@ -41,7 +41,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
       } catch (error) {
         return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
       }
-      const reply = await provider.chat(target, { body, stream: request.stream, signal: call.abort.signal, timeoutMs: parts.timeoutMs });
+      const reply = await provider.chat(target, { body, stream: request.stream, abort: call.abort, timeoutMs: parts.timeoutMs });
       if (isRefusal(reply)) return reply;
       call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
       return readAnswer(call, request, reply, inputCharacters, parts.timeoutMs);

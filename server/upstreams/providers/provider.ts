@@ -20,7 +20,7 @@ export interface ProviderRequest {
   readonly body: string;
   readonly stream: boolean;
   /** Ends the call: the caller is gone, or the gateway is. */
-  readonly signal: AbortSignal;
+  readonly abort: AbortController;
   /** Longest silence: until the head, and between two pieces of a stream. */
   readonly timeoutMs: number;
 }
