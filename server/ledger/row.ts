@@ -32,23 +32,15 @@ export function storableRow(row: AuditRow): StorableRow {
     if (type === undefined) delete values[name];
     else if (!fits(type, value)) values[name] = ofType(type, value);
   }
-  let before = lineColumns(row, 0, CHAIN_FROM);
-  let after = lineColumns(row, CHAIN_TO, LINE_COLUMNS.length);
-  if (!isStorable(before) || !isStorable(after)) {
-    for (const name of Object.keys(values)) values[name] = storable(values[name]);
-    before = lineColumns(row, 0, CHAIN_FROM);
-    after = lineColumns(row, CHAIN_TO, LINE_COLUMNS.length);
-  }
-  return { row, before, after };
+  return { row, before: lineColumns(row, 0, CHAIN_FROM), after: lineColumns(row, CHAIN_TO, LINE_COLUMNS.length) };
 }
 
-// JSON writes a NUL and a lone surrogate as escapes; texts that merely spell one only cost a second look.
-const isStorable = (line: string): boolean => line.isWellFormed() && !line.includes("\0") && !line.includes("\\u0000") && !line.includes("\\ud");
+const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
 
 function fits(type: FieldType, value: unknown): boolean {
   switch (type) {
     case "text":
-      return typeof value === "string";
+      return typeof value === "string" && isStorableText(value);
     case "boolean":
       return typeof value === "boolean";
     case "integer":
@@ -58,30 +50,24 @@ function fits(type: FieldType, value: unknown): boolean {
     case "timestamp":
       return isTimestamp(value);
     case "json":
-      return isSerialisable(value);
+      return isFlat(value);
   }
 }
 
-/** Flat objects and arrays of texts, which is what rows hold, are told without writing them out. */
-function isSerialisable(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return typeof value !== "bigint" && typeof value !== "function";
-  for (const key in value) if (typeof (value as Record<string, unknown>)[key] !== "string") return canSerialise(value);
+/** Flat objects and arrays of texts, which is what rows hold; anything deeper is looked at the long way. */
+function isFlat(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  for (const key in value) {
+    const inner = (value as Record<string, unknown>)[key];
+    if (typeof inner !== "string" || !isStorableText(inner) || !isStorableText(key)) return false;
+  }
   return true;
-}
-
-function canSerialise(value: unknown): boolean {
-  try {
-    JSON.stringify(value);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 function ofType(type: FieldType, value: unknown): unknown {
   switch (type) {
     case "text":
-      return String(value);
+      return storableText(String(value));
     case "integer": {
       const rounded = Math.round(Number(value));
       return typeof value === "number" && Number.isSafeInteger(rounded) ? rounded : null;
@@ -90,6 +76,8 @@ function ofType(type: FieldType, value: unknown): unknown {
       const millis = typeof value === "string" ? Date.parse(value) : Number.NaN;
       return Number.isNaN(millis) ? null : isoMicros(millis * 1000);
     }
+    case "json":
+      return storableJson(value);
     default:
       return null;
   }
@@ -97,11 +85,13 @@ function ofType(type: FieldType, value: unknown): unknown {
 
 const storableText = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
 
-function storable(value: unknown): unknown {
-  if (typeof value === "string") return storableText(value);
-  if (typeof value !== "object" || value === null) return value;
-  // Through JSON first, so that only plain values are walked.
-  return walk(JSON.parse(JSON.stringify(value)));
+/** A value that cannot be serialised (a cycle, a BigInt) is left out rather than costing the row. */
+function storableJson(value: unknown): unknown {
+  try {
+    return walk(JSON.parse(JSON.stringify(value)));
+  } catch {
+    return null;
+  }
 }
 
 function walk(value: unknown): unknown {
