@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { isRefusal, type Provider, type ProviderReply, type ProviderTarget, type ApiFormat } from "../../upstreams/providers/provider.ts";
+import { isRefusal, type Provider, type ProviderTarget, type ApiFormat } from "../../upstreams/providers/provider.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { type ChatRequest, outboundText } from "../../wire/openai/chat-request.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
@@ -44,7 +44,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
       const reply = await provider.chat(target, { body, stream: request.stream, abort: call.abort, timeoutMs: parts.timeoutMs });
       if (isRefusal(reply)) return reply;
       call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
-      return readAnswer(call, request, reply, inputCharacters, parts.timeoutMs);
+      return readAnswer(call, request, reply.response, inputCharacters, parts.timeoutMs);
     },
   };
 }
@@ -60,7 +60,7 @@ function recordDeparture(call: Call, model: ModelEntry, url: string, body: strin
   call.requestContent = body;
 }
 
-async function readAnswer(call: Call, request: ChatRequest, reply: ProviderReply, inputCharacters: number, timeoutMs: number): Promise<Answer | Refusal> {
+async function readAnswer(call: Call, request: ChatRequest, reply: Response, inputCharacters: number, timeoutMs: number): Promise<Answer | Refusal> {
   const failure = upstreamFailure(reply);
   if (failure !== null) {
     await reply.body?.cancel().catch(() => undefined);
@@ -79,7 +79,7 @@ async function readAnswer(call: Call, request: ChatRequest, reply: ProviderReply
   let body: Uint8Array;
   const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
-    body = await readBounded(reply.body);
+    body = await readBounded(reply);
   } catch (error) {
     if (abortReason(call) === "upstream_timeout") return refuse("upstream_timeout");
     return refuse("upstream_interrupted", undefined, { reason: error instanceof Error ? error.message : String(error) });
@@ -93,7 +93,7 @@ async function readAnswer(call: Call, request: ChatRequest, reply: ProviderReply
 }
 
 /** Refusals of the provider keep their meaning for the caller, but for those that concern the gateway's own account. */
-function upstreamFailure({ status, headers }: ProviderReply): Refusal | null {
+function upstreamFailure({ status, headers }: Response): Refusal | null {
   if (status === 401 || status === 403) return refuse("upstream_auth_failed", undefined, { reason: `the provider answered ${status}` });
   if (status === 408 || status === 504) return refuse("upstream_timeout", undefined, { reason: `the provider answered ${status}` });
   if (status >= 200 && (status < 300 || (status >= 400 && status < 500))) return null;

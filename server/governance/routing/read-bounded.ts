@@ -3,10 +3,13 @@ import { concat } from "../../wire/sse-frames.ts";
 /** The largest whole answer the gateway holds in memory for one call. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Reads a body to its end. Rejects when it breaks off or grows past the bound. */
-export async function readBounded(body: ReadableStream<Uint8Array> | null): Promise<Uint8Array> {
-  if (body === null) return new Uint8Array(0);
-  const reader = body.getReader();
+/** Reads an answer to its end. Rejects when it breaks off or grows past the bound. */
+export async function readBounded(response: Response): Promise<Uint8Array> {
+  const declared = Number(response.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
+  // An answer that says how long it is comes in one piece; a stream has to be counted as it comes.
+  if (declared <= MAX_BYTES) return new Uint8Array(await response.arrayBuffer());
+  if (response.body === null) return new Uint8Array(0);
+  const reader = response.body.getReader();
   const parts: Uint8Array[] = [];
   let total = 0;
   for (;;) {

@@ -26,9 +26,8 @@ export interface ProviderRequest {
 }
 
 export interface ProviderReply {
-  readonly status: number;
-  readonly headers: Headers;
-  readonly body: ReadableStream<Uint8Array> | null;
+  /** Its body is read once, as a stream or whole. */
+  readonly response: Response;
   /** The provider's own id of the request. */
   readonly requestId: string | null;
 }

@@ -20,7 +20,7 @@ export function echoProvider(clock: { now(): number }): Provider {
       if (!request.stream) {
         const message = { role: "assistant", content: text, refusal: null };
         const reply = { ...head, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }], usage };
-        return { status: 200, headers: new Headers({ "content-type": "application/json" }), body: new Response(JSON.stringify(reply)).body, requestId: head.id };
+        return { response: Response.json(reply), requestId: head.id };
       }
       const frame = (delta: unknown, finish_reason: string | null) => ({ ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
       const frames = [
@@ -29,7 +29,7 @@ export function echoProvider(clock: { now(): number }): Provider {
         frame({}, "stop"),
         ...(body.stream_options?.include_usage === true ? [{ ...head, object: "chat.completion.chunk", choices: [], usage }] : []),
       ].map((value) => `data: ${JSON.stringify(value)}\n\n`);
-      return { status: 200, headers: new Headers({ "content-type": "text/event-stream" }), body: streamOf([...frames, "data: [DONE]\n\n"]), requestId: head.id };
+      return { response: new Response(streamOf([...frames, "data: [DONE]\n\n"]), { headers: { "content-type": "text/event-stream" } }), requestId: head.id };
     },
   };
 }

@@ -19,7 +19,7 @@ export function openaiProvider(outbound: Outbound): Provider {
       if (target.apiKey !== null) headers.authorization = `Bearer ${target.apiKey}`;
       try {
         const response = await outbound.fetch(chatUrl(target), { method: "POST", headers, body: request.body, abort: request.abort, timeoutMs: request.timeoutMs });
-        return { status: response.status, headers: response.headers, body: response.body, requestId: response.headers.get("x-request-id") };
+        return { response, requestId: response.headers.get("x-request-id") };
       } catch (error) {
         if (error instanceof OutboundTimeout) return refuse("upstream_timeout");
         if (error instanceof OutboundDenied) return refuse("upstream_address_denied");
