@@ -5,13 +5,16 @@
 
 export type MicroUsd = number;
 
-const PER_MILLION = 1_000_000n;
+const PER_MILLION = 1_000_000;
 
 /** Rounds half up once, over the sum, so that the parts of one call never lose a micro-dollar each. */
 export function costOf(parts: ReadonlyArray<{ tokens: number; pricePerMillion: MicroUsd }>): MicroUsd {
-  let total = 0n;
-  for (const part of parts) total += BigInt(part.tokens) * BigInt(part.pricePerMillion);
-  return Number((total + PER_MILLION / 2n) / PER_MILLION);
+  let total = 0;
+  for (const part of parts) total += part.tokens * part.pricePerMillion;
+  // Exact up to 2^53: nine billion tokens at a dollar a million. Beyond it the sum is made in big integers.
+  if (Number.isSafeInteger(total)) return Math.floor((total + PER_MILLION / 2) / PER_MILLION);
+  const exact = parts.reduce((sum, part) => sum + BigInt(part.tokens) * BigInt(part.pricePerMillion), 0n);
+  return Number((exact + BigInt(PER_MILLION / 2)) / BigInt(PER_MILLION));
 }
 
 export function usdFromMicros(micros: MicroUsd): number {

@@ -31,10 +31,18 @@ export function telemetry(): Telemetry {
   const calls = new Counter({ name: "gatehouse_calls_total", help: "Governed calls ended, by what was called and the status sent", labelNames: ["proxy_type", "proxy_subtype", "status"], registers });
   const seconds = new Histogram({ name: "gatehouse_call_duration_seconds", help: "From arrival to the end of the answer", labelNames: ["proxy_type", "proxy_subtype"], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300], registers });
   new Gauge({ name: "gatehouse_resident_memory_bytes", help: "Resident memory of the gateway process", registers, collect() { this.set(process.memoryUsage.rss()); } });
+  // Finding a series by its labels costs more than adding to it, and there are few: each is looked up once.
+  const series = new Map<string, { count: Counter.Internal; time: Histogram.Internal<"proxy_type" | "proxy_subtype"> }>();
   return {
     callEnded({ proxyType, proxySubtype, status, durationMs }) {
-      calls.inc({ proxy_type: proxyType, proxy_subtype: proxySubtype, status });
-      seconds.observe({ proxy_type: proxyType, proxy_subtype: proxySubtype }, durationMs / 1000);
+      const key = `${proxyType} ${proxySubtype} ${status}`;
+      let found = series.get(key);
+      if (found === undefined) {
+        found = { count: calls.labels(proxyType, proxySubtype, String(status)), time: seconds.labels(proxyType, proxySubtype) };
+        series.set(key, found);
+      }
+      found.count.inc();
+      found.time.observe(durationMs / 1000);
     },
     watchLedger(read) {
       const gauge = (name: string, help: string, value: (figures: LedgerFigures) => number) => new Gauge({ name, help, registers, collect() { this.set(value(read())); } });

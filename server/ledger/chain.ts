@@ -45,8 +45,3 @@ export function chainAt(chainId: string, start: ChainHead): Chain {
 export function chainedLine({ before, after }: StorableRow, { chain_id, chain_seq, prev_hash, row_hash }: ChainLink): string {
   return `${before}\t${chain_id}\t${chain_seq}\t${prev_hash}\t${row_hash}\t${after}`;
 }
-
-/** The line of a row that has no place in the chain yet. */
-export function unchainedLine({ before, after }: StorableRow): string {
-  return `${before}\t\\N\t\\N\t\\N\t\\N\t${after}`;
-}

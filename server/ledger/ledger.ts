@@ -10,7 +10,7 @@ import type { Log } from "../kernel/log.ts";
 import { claimAuditChain, type shipAuditRows } from "../store/audit-shipping.ts";
 import type { Database } from "../store/database.ts";
 import { backlog } from "./backlog.ts";
-import { chainAt, chainedLine, unchainedLine } from "./chain.ts";
+import { chainAt, chainedLine } from "./chain.ts";
 import { checkpointer } from "./checkpointer.ts";
 import { JournalFailed, openJournal } from "./journal.ts";
 import { recentIds } from "./recent-ids.ts";
@@ -184,7 +184,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     return {
       chainId,
       begin(row) {
-        journal.begin(row.id as string, unchainedLine(storableRow(row)));
+        journal.begin(row.id as string, JSON.stringify(row));
       },
       seal(row) {
         if (sealed.has(row.id as string)) {

@@ -4,7 +4,7 @@ import { crc32 } from "node:zlib";
  * One record of the journal is one line: a type character, CRC-32 of type and payload as 8 hex digits, the payload, a
  * line feed.
  *   H  header of a segment (JSON): its columns, and where chain and checkpoints stand at its beginning
- *   B  begin marker (a row's line): what was known of a call when it left for its upstream
+ *   B  begin marker (JSON of a row): what was known of a call when it left for its upstream
  *   R  sealed row (a row's line)
  *   C  checkpoint (JSON)
  */

@@ -103,8 +103,10 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
 
   function note({ type, payload }: RecordRead): void {
     const columns = header?.columns ?? [];
-    if (type === "B") unsealed.set(lineId(payload), readRowLine(payload.toString(), columns));
-    else if (type === "R") {
+    if (type === "B") {
+      const row = JSON.parse(payload.toString()) as AuditRow;
+      unsealed.set(row.id as string, row);
+    } else if (type === "R") {
       unsealed.delete(lineId(payload));
       lastRow = payload;
       lastColumns = columns;
