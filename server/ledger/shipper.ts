@@ -57,7 +57,7 @@ export function startShipper(options: ShipperOptions): Shipper {
   // Where the chain stands in the database. Stretches without a row or checkpoint move the cursor only.
   let recorded = options.from;
   let shippedHead = options.shippedHead;
-  let columns: { segment: number; names: readonly string[] } = { segment: -1, names: [] };
+  let header: { segment: number; columns: readonly string[] } = { segment: -1, columns: [] };
   let maxRows = SHIPMENT.rows;
   let backoff = BACKOFF_MS.first;
   let failing: string | null = null;
@@ -148,8 +148,8 @@ export function startShipper(options: ShipperOptions): Shipper {
     // A journal that has failed still ships what it had stored.
     if (journal.failed === null) await journal.synced().catch(() => undefined);
     while (!stopped && isBefore(cursor, journal.stable)) {
-      if (columns.segment !== cursor.segment) columns = { segment: cursor.segment, names: segmentColumns(directory, cursor.segment) };
-      const shipment = readShipment(directory, cursor, journal.stable, columns.names, { rows: maxRows, bytes: SHIPMENT.bytes });
+      if (header.segment !== cursor.segment) header = { segment: cursor.segment, columns: segmentColumns(directory, cursor.segment) };
+      const shipment = readShipment(directory, cursor, journal.stable, header.columns, { rows: maxRows, bytes: SHIPMENT.bytes });
       if (shipment === null) break;
       const nothingToShip = shipment.rows.length === 0 && shipment.checkpointCount === 0 && shipment.end.segment === recorded.segment;
       if (nothingToShip) cursor = shipment.end;
