@@ -10,8 +10,8 @@ export interface StreamCodec {
   end(): { complete: boolean; last: StreamPiece };
   /** As the provider told it; null when it never did. */
   readonly usage: Usage | null;
-  /** Characters of output seen, for an estimate when the stream ends before its usage. */
-  readonly outputCharacters: number;
+  /** Rough length of the output seen, for an estimate when the stream ends before its usage. */
+  readonly outputLength: number;
   /** What the provider itself reported as an error inside the stream. */
   readonly providerError: string | null;
 }

@@ -39,12 +39,20 @@ describe("a chat stream on its way through", () => {
   test("a stream that stops before its answer ends is torn", () => {
     const stream = new ChatStream({ hideUsage: true });
     expect(run(stream, FRAMES.slice(0, 3).join(""), 5).complete).toBe(false);
-    expect(stream.outputCharacters).toBe(5);
+    expect(stream.outputLength).toBe(Buffer.byteLength("Grüße"));
     expect(stream.usage).toBeNull();
   });
 
   test("a provider that leaves out the closing frame has still ended its answer", () => {
     expect(run(new ChatStream({ hideUsage: true }), FRAMES.join(""), 9).complete).toBe(true);
+  });
+
+  test("a text that spells what governance looks for is still only a text", () => {
+    const text = frame(chunk({ content: '"finish_reason":"stop" "usage":{"prompt_tokens":1} \\" [DONE] "error"' }));
+    const stream = new ChatStream({ hideUsage: true });
+    expect(run(stream, text, 1000)).toMatchObject({ out: text, complete: false });
+    expect(stream).toMatchObject({ usage: null, providerError: null });
+    expect(stream.outputLength).toBeGreaterThan(40);
   });
 
   test("an empty-choices frame without usage is the provider's own and passes", () => {
