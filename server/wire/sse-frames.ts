@@ -15,6 +15,11 @@ export class FrameCutter {
   private held: Uint8Array[] = [];
   private heldBytes = 0;
 
+  /** Whether everything pushed so far was whole frames. */
+  get isEmpty(): boolean {
+    return this.heldBytes === 0;
+  }
+
   /** Whole frames, each with its closing blank line; what is left over waits for the next piece. */
   push(piece: Uint8Array): Uint8Array[] {
     let bytes = piece;
