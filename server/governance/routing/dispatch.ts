@@ -8,7 +8,7 @@ import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import { estimateTokens, type Usage } from "../../wire/usage.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
 import type { Answer } from "../surface.ts";
-import { readBounded } from "./read-bounded.ts";
+import { readAnswerBody } from "./read-answer.ts";
 
 /** Where an admitted call leaves the gateway. */
 export interface Dispatch {
@@ -79,7 +79,7 @@ async function readAnswer(call: Call, request: ChatRequest, reply: Response, inp
   let body: Uint8Array;
   const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
-    body = await readBounded(reply);
+    body = await readAnswerBody(reply);
   } catch (error) {
     if (abortReason(call) === "upstream_timeout") return refuse("upstream_timeout");
     return refuse("upstream_interrupted", undefined, { reason: error instanceof Error ? error.message : String(error) });
