@@ -29,7 +29,7 @@ export interface JournalOptions {
 /** The writing end of a journal. Writes go to the page cache at once, and to stable storage in groups. */
 export interface Journal {
   /** Throws `JournalFull` or `JournalFailed`. */
-  begin(id: string, line: string): void;
+  begin(id: string, payload: string): void;
   /** Never refused for lack of room: the call has been served. Throws `JournalFailed`. */
   seal(id: string, line: string): void;
   checkpoint(json: string): void;
@@ -185,10 +185,10 @@ export function openJournal(options: JournalOptions): Journal {
   carried = size;
 
   return {
-    begin(id, line) {
+    begin(id, payload) {
       guard();
       if (!accepting()) throw new JournalFull("the audit journal is full");
-      markers.set(id, append("B", line));
+      markers.set(id, append("B", payload));
       rotateWhenFull();
     },
     seal(id, line) {

@@ -1,22 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
-import { type AdminClient, rowOf, type Served, serveModels, signIn } from "../support/admin.ts";
-import { testDatabase } from "../support/database.ts";
-import { ANSWER_TEXT, type FakeUpstream, startFakeUpstream, STREAM_FRAMES, USAGE_FRAME } from "../support/fake-upstream.ts";
-import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { type AdminClient, rowOf, type Served, serveModels } from "../support/admin.ts";
+import { ANSWER_TEXT, type FakeUpstream, STREAM_FRAMES, USAGE_FRAME } from "../support/fake-upstream.ts";
+import type { GatewayProcess } from "../support/gateway.ts";
+import { startWorld, type World } from "../support/world.ts";
 
+let world: World;
 let upstream: FakeUpstream;
 let gateway: GatewayProcess;
 let admin: AdminClient;
 let served: Served;
-let closeDatabase: () => Promise<void>;
 
 beforeAll(async () => {
-  const database = await testDatabase();
-  closeDatabase = database.close;
-  upstream = startFakeUpstream();
-  gateway = await startGateway({ databaseUrl: database.url, env: { GW_MAX_BODY_MB: "1", GW_UPSTREAM_TIMEOUT_SECONDS: "2" } });
-  admin = await signIn(gateway.adminUrl);
+  world = await startWorld({ GW_MAX_BODY_MB: "1", GW_UPSTREAM_TIMEOUT_SECONDS: "2" });
+  ({ upstream, gateway, admin } = world);
   served = await serveModels(admin, upstream.baseUrl, [
     { name: "fake-1", input_cost_per_million_tokens: 1.25, output_cost_per_million_tokens: 10, cache_read_cost_per_million_tokens: 0.125 },
     { name: "renamed", model_name: "fake-1" },
@@ -27,12 +24,7 @@ beforeAll(async () => {
   ]);
 }, 30_000);
 
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-  await closeDatabase();
-  await removeDirectory(gateway.dataDir);
-});
+afterAll(() => world.end());
 
 const messages = [{ role: "user", content: "Hi" }];
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

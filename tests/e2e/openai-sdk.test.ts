@@ -1,34 +1,26 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
-import { type AdminClient, rowOf, type Served, serveModels, signIn } from "../support/admin.ts";
-import { testDatabase } from "../support/database.ts";
-import { ANSWER, type FakeUpstream, startFakeUpstream, STREAM_WORDS } from "../support/fake-upstream.ts";
-import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { type AdminClient, rowOf, type Served, serveModels } from "../support/admin.ts";
+import { ANSWER, type FakeUpstream, STREAM_WORDS } from "../support/fake-upstream.ts";
+import type { GatewayProcess } from "../support/gateway.ts";
+import { startWorld, type World } from "../support/world.ts";
 
 /** The official client, unchanged but for base URL and key. */
+let world: World;
 let upstream: FakeUpstream;
 let gateway: GatewayProcess;
 let admin: AdminClient;
 let served: Served;
 let client: OpenAI;
-let closeDatabase: () => Promise<void>;
 
 beforeAll(async () => {
-  const database = await testDatabase();
-  closeDatabase = database.close;
-  upstream = startFakeUpstream();
-  gateway = await startGateway({ databaseUrl: database.url });
-  admin = await signIn(gateway.adminUrl);
+  world = await startWorld();
+  ({ upstream, gateway, admin } = world);
   served = await serveModels(admin, upstream.baseUrl, ["fake-1", "tools", "bad-request", "slow-down", "broken", "torn"]);
   client = new OpenAI({ baseURL: `${gateway.runtimeUrl}/v1/proxy/llm`, apiKey: served.apiKey, maxRetries: 0 });
 }, 30_000);
 
-afterAll(async () => {
-  await gateway.stop();
-  await upstream.stop();
-  await closeDatabase();
-  await removeDirectory(gateway.dataDir);
-});
+afterAll(() => world.end());
 
 const messages = [{ role: "user" as const, content: "Hi" }];
 

@@ -1,0 +1,30 @@
+import { type AdminClient, signIn } from "./admin.ts";
+import { testDatabase } from "./database.ts";
+import { type FakeUpstream, startFakeUpstream } from "./fake-upstream.ts";
+import { type GatewayProcess, removeDirectory, startGateway } from "./gateway.ts";
+
+/** A gateway process on a database of its own, an upstream that is not ours, and an administrator signed in. */
+export interface World {
+  readonly upstream: FakeUpstream;
+  readonly gateway: GatewayProcess;
+  readonly admin: AdminClient;
+  end(): Promise<void>;
+}
+
+export async function startWorld(env: Record<string, string> = {}): Promise<World> {
+  const database = await testDatabase();
+  const upstream = startFakeUpstream();
+  const gateway = await startGateway({ databaseUrl: database.url, env });
+  const admin = await signIn(gateway.adminUrl);
+  return {
+    upstream,
+    gateway,
+    admin,
+    async end() {
+      await gateway.stop();
+      await upstream.stop();
+      await database.close();
+      await removeDirectory(gateway.dataDir);
+    },
+  };
+}
