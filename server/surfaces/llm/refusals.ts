@@ -1,5 +1,5 @@
-import type { Refusal } from "../../kernel/errors.ts";
 import type { Surface } from "../../governance/surface.ts";
+import type { Refusal } from "../../kernel/errors.ts";
 
 const encoder = new TextEncoder();
 
@@ -10,7 +10,14 @@ export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
   streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code } })}\n\n`),
 };
 
-function messageOf(refusal: Refusal): string {
+/** The same, with the error event of the Responses stream, which is flat. */
+export const responsesRefusals: Pick<Surface, "refusal" | "streamError"> = {
+  refusal: llmRefusals.refusal,
+  streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: 0 })}\n\n`),
+};
+
+/** The message with each field that is wrong. */
+export function messageOf(refusal: Refusal): string {
   if (refusal.fields === undefined || refusal.fields.length === 0) return refusal.message;
   return `${refusal.message} ${refusal.fields.map(({ field, message }) => (field === "" ? `The body ${message}.` : `\`${field}\` ${message}.`)).join(" ")}`;
 }
