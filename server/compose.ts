@@ -4,16 +4,19 @@ import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { Snapshots } from "./directory/snapshots.ts";
+import { traceInlet } from "./governance/ingest/trace-inlet.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
+import { runAccess } from "./governance/runs/run-access.ts";
 import { type Clock, systemClock } from "./kernel/clock.ts";
 import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
 import { openLedger } from "./ledger/ledger.ts";
+import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
@@ -59,6 +62,7 @@ const AFTER_DRAIN_SECONDS = 5;
 const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
+const RUNS_SWEPT_MS = 30_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -111,7 +115,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return response;
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
-    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, { notReady }));
+    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }));
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
@@ -309,12 +313,15 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
   });
+  const reading = { db: connection.db, secrets, clock, log, shipped: () => ledger.shipped() };
+  const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
   return {
     road,
+    services: { runs: runAccess(reading), traces: traceInlet({ ...reading, ledger }) },
     ledger,
     follower,
     async close() {
-      await usesWriter.stop();
+      await Promise.all([usesWriter.stop(), sweep.stop()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await follower.stop();
       await ledger.close();

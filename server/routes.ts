@@ -1,7 +1,11 @@
+import type { TraceInlet } from "./governance/ingest/trace-inlet.ts";
 import type { GovernedRoute } from "./governance/road.ts";
+import type { RunAccess } from "./governance/runs/run-access.ts";
+import type { Surface } from "./governance/surface.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
+import { otelTraces } from "./surfaces/ingest/otel-traces.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
 import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
@@ -9,6 +13,7 @@ import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import { messages } from "./surfaces/messages/messages.ts";
+import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 
 /**
  * Every route of the runtime plane on one page. A governed route travels the main road: an API key or token, an audit
@@ -17,7 +22,14 @@ import { messages } from "./surfaces/messages/messages.ts";
  */
 export type Method = "GET" | "POST" | "DELETE";
 
-export interface Governed extends GovernedRoute {
+/** What some surfaces work with beside the road. */
+export interface Services {
+  readonly runs: RunAccess;
+  readonly traces: TraceInlet;
+}
+
+export interface Governed extends Omit<GovernedRoute, "surface"> {
+  readonly surface: Surface | ((services: Services) => Surface);
   readonly method: Method;
   readonly path: string;
 }
@@ -38,6 +50,9 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: "/v1beta/models/:call{.+:countTokens}", surface: geminiCountTokens, audit: llm("gemini_count_tokens"), body: true },
   { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
+  { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
+  { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
+  { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), body: "may_be_gzip" },
 ];
 
 export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health"] as const;

@@ -22,8 +22,8 @@ import type { RequestView } from "./view.ts";
 export interface GovernedRoute {
   readonly surface: Surface;
   readonly audit: AuditClass;
-  /** Whether the request carries a body. */
-  readonly body: boolean;
+  /** Whether the request carries a body, and whether it may be packed. */
+  readonly body: boolean | "may_be_gzip";
 }
 
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
@@ -93,8 +93,8 @@ export class Road {
     if (notAdmitted !== null) return notAdmitted;
 
     let body: Uint8Array | null = null;
-    if (route.body) {
-      const read = await readBody(call.request, this.parts.maxBodyBytes);
+    if (route.body !== false) {
+      const read = await readBody(call.request, this.parts.maxBodyBytes, route.body === "may_be_gzip");
       if (isRefusal(read)) return read;
       body = read;
       call.requestContent = read;

@@ -45,6 +45,8 @@ export interface TenantTable {
   data_retention: Json<DataRetention>;
   default_judge_model_id: string | null;
   allowed_regions: WithDefault<string[]>;
+  /** After so long without a call a run is taken to be over. */
+  run_idle_minutes: WithDefault<number>;
   created_at: Stamp;
   updated_at: Stamp;
 }

@@ -21,6 +21,7 @@ function read(row: TenantRow): Tenant {
     data_retention: row.data_retention,
     default_judge_model_id: row.default_judge_model_id,
     allowed_regions: row.allowed_regions,
+    run_idle_minutes: row.run_idle_minutes,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -59,6 +60,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       data_retention: JSON.stringify({ ...DEFAULT_RETENTION, ...body.data_retention }),
       default_judge_model_id: null,
       allowed_regions: body.allowed_regions ?? [],
+      ...(body.run_idle_minutes === undefined ? {} : { run_idle_minutes: body.run_idle_minutes }),
       created_at: write.now,
       updated_at: write.now,
     };
