@@ -9,8 +9,8 @@ let other: Served;
 
 beforeAll(async () => {
   world = await startWorld();
-  served = await serveModels(world.admin, `${world.upstream.url}/v1`, ["fake-1"]);
-  other = await serveModels(world.admin, `${world.upstream.url}/v1`, ["fake-2"], { group: "others", providerKey: "fake2" });
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+  other = await serveModels(world.admin, world.upstream.baseUrl, ["fake-2"], { group: "others", providerKey: "fake2" });
 }, 30_000);
 afterAll(async () => world.end());
 
