@@ -1,9 +1,9 @@
+import type { RUN_STATES } from "@gatehouse/contracts/runs";
+import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
 import { sql } from "kysely";
 import { auditColumns, isoColumn } from "./audit-columns.ts";
-import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
 import type { Database } from "./database.ts";
 
-export const RUN_STATES = ["open", "completed", "completed_degraded", "exhausted", "errored", "blocked_policy", "cancelled"] as const;
 export type RunState = (typeof RUN_STATES)[number];
 export type EndState = Exclude<RunState, "open">;
 

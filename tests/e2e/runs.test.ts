@@ -123,6 +123,27 @@ test("a span of a call the gateway carried joins it and is not counted twice", a
   expect([after.calls, after.total_tokens]).toEqual([before.calls, before.total_tokens]);
 });
 
+test("an AI System's runs are listed, and their figures tell how far they rest on what was seen", async () => {
+  const path = `/v1/admin/ai-systems/${served.groupId}/runs`;
+  const ended = await world.admin.get(`${path}?state=completed`);
+  expect(ended.runs.map((run: any) => run.run_id)).toEqual(["ends"]);
+  const all = await world.admin.get(`${path}?page_size=200`);
+  const sum = (name: string) => all.runs.reduce((total: number, run: any) => total + run[name], 0);
+  const stats = await world.admin.get(`${path}/stats?from=2025-11-01T00:00:00Z`);
+  expect(stats).toMatchObject({ runs: all.total, tokens: { total: sum("total_tokens") }, errors: { calls: sum("calls"), errors: sum("errors") }, tool_errors: { calls: 2, errors: 1, rate_pct: 50 }, late_calls: 1 });
+  expect(stats.outcome_mix).toMatchObject({ completed: 1, exhausted: 1, blocked_policy: 1 });
+  expect(stats.client_outcomes).toMatchObject({ resolved: 1, escalated: 1 });
+  const { observed_pct: observed, external_pct: external } = stats.coverage;
+  expect(observed + external).toBeCloseTo(100, 5);
+  expect(external).toBeCloseTo((400 / sum("calls")), 1);
+  const today = await world.admin.get(`${path}/timeseries`);
+  expect([today.bucket, today.buckets.length]).toEqual(["hour", 25]);
+  const year = await world.admin.get(`${path}/timeseries?from=2025-11-01T00:00:00Z`);
+  expect(year.bucket).toBe("day");
+  expect(year.buckets.reduce((total: number, bucket: any) => total + bucket.runs, 0)).toBe(all.total);
+  expect((await world.admin.request("GET", `/v1/admin/ai-systems/${crypto.randomUUID()}/runs`)).status).toBe(404);
+});
+
 test("the inlet refuses in the protocol's words", async () => {
   expect((await ingest({})).body).toEqual({});
   expect((await ingest("x", { "content-type": "application/x-protobuf" })).status).toBe(415);

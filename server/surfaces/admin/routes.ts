@@ -13,6 +13,7 @@ import { providerOperations } from "./providers.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
+import { runOperations } from "./runs.ts";
 import { tenantOperations } from "./tenants.ts";
 
 /** Every route of the control plane. */
@@ -28,6 +29,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...resourceGroupOperations,
   ...groupModelOperations,
   ...apiKeyOperations,
+  ...runOperations,
   ...adminLogOperations,
   ...proxyLogOperations,
   ...auditChainOperations,
