@@ -1,4 +1,6 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
+import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
@@ -15,8 +17,10 @@ import { type Configuration, ConfigurationError } from "./kernel/configuration.t
 import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
+import { signAdminChain } from "./ledger/admin-chain.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
+import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
@@ -63,6 +67,7 @@ const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 const RUNS_SWEPT_MS = 30_000;
+const ADMIN_LOG_SIGNED_MS = 60_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -94,9 +99,15 @@ export async function compose(config: Configuration, env: Readonly<Record<string
 
     const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
+    const signAdminLog = async () => {
+      const signer = noteSigner(CHECKPOINT_KEY_NAME, keys.auditSigningKey);
+      await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
+    };
+    const signing = config.roles.includes("control") || config.roles.includes("worker") ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)] : [];
     const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log)] : [];
     closers.push(async () => {
-      await Promise.all(workers.map((worker) => worker.stop()));
+      await Promise.all([...workers, ...signing].map((worker) => worker.stop()));
+      if (signing.length > 0) await signAdminLog();
     });
 
     const notReady = async (): Promise<string | null> => {

@@ -1,6 +1,7 @@
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
@@ -86,7 +87,7 @@ async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): 
 async function verifyDatabase(io: CommandIo, source: Source, options: VerifyOptions): Promise<number> {
   const database = await openAuditDatabase(source);
   try {
-    const chains = options.chain === undefined ? (await listChains(database.db)).map((chain) => chain.chain_id) : [options.chain];
+    const chains = options.chain === undefined ? [...(await listChains(database.db)).map((chain) => chain.chain_id), ADMIN_CHAIN] : [options.chain];
     if (chains.length === 0) io.stderr("there is no audit chain\n");
     let worst = 0;
     for (const chain of chains) {
@@ -125,6 +126,7 @@ function report(result: Verification): string {
     `checkpoints   ${result.checkpoints_checked} checked\n`,
     `head          ${result.head === null ? "none" : `${result.head.chain_seq} ${result.head.row_hash}`}\n`,
     `pending       ${result.pending_anchor} row(s) wait for the next checkpoint\n`,
+    ...(result.pruned_through === null ? [] : [`pruned        rows up to ${result.pruned_through} were dropped by retention; the checkpoint over them holds their place\n`]),
     `bodies        ${result.bodies_expired} expired, ${result.bodies_erased} erased\n`,
     ...(findings.length > 0 ? [`findings      ${result.findings_total}\n`, ...findings] : []),
     ...(unlisted > 0 ? [`  and ${unlisted} more\n`] : []),

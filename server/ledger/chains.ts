@@ -1,3 +1,4 @@
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine } from "@gatehouse/ledger-format/export";
@@ -9,6 +10,7 @@ import { sql } from "kysely";
 import { Refused, refuse } from "../kernel/errors.ts";
 import { isoColumn } from "../store/audit-columns.ts";
 import type { Database } from "../store/database.ts";
+import { exportAdminChain, verifyAdminChain } from "./admin-chain.ts";
 import { readChainSnapshot } from "./chain-snapshot.ts";
 import { listSigningKeys, trustedKey } from "./signing-keys.ts";
 
@@ -76,13 +78,14 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   const started = performance.now();
   const { fromSeq, toSeq, tenantId, knownHead } = options;
   const keys = await keysFor(db, options.publicKeys);
+  if (chainId === ADMIN_CHAIN) return { ...(await verifyAdminChain(db, keys, tenantId)), duration_ms: Math.round(performance.now() - started) };
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
     const verifier = createVerifier({ chain, keys, now: chain.exported_at, ...(fromSeq === undefined ? {} : { fromSeq }), ...(toSeq === undefined ? {} : { toSeq }), ...(knownHead === undefined ? {} : { knownHead }) });
     for await (const entry of entries({ columns: VERIFIED, tenantId, fromSeq, toSeq })) {
       if (entry.type === "row") verifier.row(entry.row);
       else if (entry.type === "link") verifier.link(entry);
       else if (entry.type === "checkpoint") verifier.checkpoint(entry);
-      else verifier.pruned(entry);
+      else if (entry.type === "pruned") verifier.pruned(entry);
     }
     return { ...verifier.end(), duration_ms: Math.round(performance.now() - started) };
   }
@@ -95,6 +98,10 @@ function withoutNulls(row: AuditRow): AuditRow {
 
 /** The chain as JSON lines the offline verifier reads. The first `next()` throws `Refused` when there is no such chain. */
 export async function* exportChain(db: Database, chainId: string, options: { readonly tenantId?: string | undefined } = {}): AsyncGenerator<string> {
+  if (chainId === ADMIN_CHAIN) {
+    yield* exportAdminChain(db, options.tenantId);
+    return;
+  }
   const keys = await listSigningKeys(db);
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
     yield printExportLine(chain);

@@ -56,6 +56,7 @@ beforeAll(async () => {
   ids["/v1/admin/llms"] = (await acme.send("POST", "/v1/admin/llms", { name: "m", provider: "p" })).body.id;
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
+  ids["/v1/admin/ai-systems"] = ids["/v1/admin/resource-groups"] ?? "";
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });

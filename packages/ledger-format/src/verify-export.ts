@@ -40,6 +40,7 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
       }
       if (verifier === undefined) throw new NotAnExport("the chain line must come first");
       if (line.type === "row") verifier.row(line.row);
+      else if (line.type === "entry") verifier.entry(line.entry);
       else if (line.type === "link") verifier.link(line);
       else if (line.type === "checkpoint") verifier.checkpoint(line);
       else if (line.type === "pruned") verifier.pruned(line);

@@ -1,28 +1,12 @@
 import { auditChains, auditKeys, chainVerification, verifyRange } from "@gatehouse/contracts/audit-chains";
 import { exportChain, listChains, verifyChain } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
+import { lineAnswer } from "./line-answer.ts";
 import { operation, type Operation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
 const ONE = `${PATH}/chains/{chain_id}`;
 const common = { tag: "Audit", textParams: ["chain_id"] } as const;
-
-/** Waits for the first line, so that a chain that is not there is refused before the answer begins. */
-async function stream(lines: AsyncGenerator<string>): Promise<ReadableStream<Uint8Array>> {
-  const encoder = new TextEncoder();
-  let ready: IteratorResult<string> | undefined = await lines.next();
-  return new ReadableStream({
-    async pull(controller) {
-      const next = ready ?? (await lines.next());
-      ready = undefined;
-      if (next.done === true) controller.close();
-      else controller.enqueue(encoder.encode(next.value.endsWith("\n") ? next.value : `${next.value}\n`));
-    },
-    async cancel() {
-      await lines.return(undefined);
-    },
-  });
-}
 
 export const auditChainOperations: readonly Operation[] = [
   operation({
@@ -65,10 +49,7 @@ export const auditChainOperations: readonly Operation[] = [
     summary: "Export an audit chain",
     description: "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of others are only their place in the chain.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
-    async run(call) {
-      const lines = exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined });
-      return new Response(await stream(lines), { headers: { "content-type": "application/jsonl; charset=utf-8", "cache-control": "no-store", "x-content-type-options": "nosniff" } });
-    },
+    run: (call) => lineAnswer(exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
   }),
   operation({
     ...common,
