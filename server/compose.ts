@@ -18,7 +18,9 @@ import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
+import { journalScrubber } from "./ledger/erasure.ts";
 import { openLedger } from "./ledger/ledger.ts";
+import { applyRetention } from "./ledger/retention.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
@@ -68,6 +70,8 @@ const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 const RUNS_SWEPT_MS = 30_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
+const RETENTION_MS = 3_600_000;
+const JOURNAL_SCRUBBED_MS = 5_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -104,7 +108,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
     };
     const signing = config.roles.includes("control") || config.roles.includes("worker") ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)] : [];
-    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log)] : [];
+    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log), every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log)] : [];
     closers.push(async () => {
       await Promise.all([...workers, ...signing].map((worker) => worker.stop()));
       if (signing.length > 0) await signAdminLog();
@@ -326,13 +330,14 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const reading = { db: connection.db, secrets, clock, log, shipped: () => ledger.shipped() };
   const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
+  const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
   return {
     road,
     services: { runs: runAccess(reading), traces: traceInlet({ ...reading, ledger }) },
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter.stop(), sweep.stop()]);
+      await Promise.all([usesWriter.stop(), sweep.stop(), scrub.stop()]);
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await follower.stop();
       await ledger.close();

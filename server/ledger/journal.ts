@@ -36,6 +36,8 @@ export interface Journal {
   /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. */
   synced(): Promise<void>;
   accepting(): boolean;
+  /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. */
+  rotate(): void;
   /** Forgets segments before the position, whose rows are in the database. */
   free(shipped: Position): void;
   fail(reason: string, error: unknown): void;
@@ -207,6 +209,10 @@ export function openJournal(options: JournalOptions): Journal {
       return sync.synced();
     },
     accepting,
+    rotate() {
+      guard();
+      rotate();
+    },
     free(shipped) {
       for (const [number, bytes] of sizes) {
         if (number >= shipped.segment || number === segment) continue;

@@ -82,6 +82,8 @@ export interface Ledger {
   status(): LedgerStatus;
   /** Resolves when everything written so far is in the database. */
   shipped(): Promise<void>;
+  /** Leaves nothing in the journal's files of rows that are in the database. Resolves when it is done. */
+  scrub(): Promise<void>;
   /** Signs the head a last time, ships what can be shipped within a bound, releases the files. */
   close(): Promise<void>;
 }
@@ -220,6 +222,10 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
         };
       },
       shipped: () => shipping.shipped(),
+      async scrub() {
+        journal.rotate();
+        await shipping.shipped();
+      },
       close: () => (closed ??= close()),
     };
   }

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Database, poolOf } from "./database.ts";
+import { eraseArrivals, LOCK_AGAINST_ERASURE } from "./erasure.ts";
 import { addRowsToRuns } from "./run-shipping.ts";
 
 /** What one transaction moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
@@ -59,7 +60,7 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
   const client = await poolOf(db).connect();
   let failure: Error | undefined;
   try {
-    await client.query("BEGIN");
+    await client.query(`BEGIN; ${LOCK_AGAINST_ERASURE}`);
     const moved = await ship(client, shipment);
     await client.query(moved ? "COMMIT" : "ROLLBACK");
     return moved;
@@ -92,6 +93,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
 }
 
 async function addUp(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
+  await eraseArrivals(client, which, parameters);
   await client.query(ADD_USAGE(which), [...parameters]);
   await addRowsToRuns(client, which, parameters);
 }

@@ -82,4 +82,5 @@ CREATE INDEX audit_rows_capability ON audit_rows (mcp_capability_name, id) WHERE
 CREATE INDEX audit_rows_skill ON audit_rows (skill_id, id) WHERE skill_id IS NOT NULL;
 CREATE INDEX audit_rows_guardrail ON audit_rows (guardrail_check, id) WHERE guardrail_check IS NOT NULL;
 CREATE INDEX audit_rows_source ON audit_rows (source, id) WHERE source <> 'gateway';
-CREATE INDEX audit_rows_bodies ON audit_rows (id) WHERE bodies_pruned_at IS NULL AND (request_body_preview IS NOT NULL OR response_body_preview IS NOT NULL);
+CREATE INDEX audit_rows_subject ON audit_rows (subject_id, id) WHERE subject_id IS NOT NULL;
+CREATE INDEX audit_rows_bodies ON audit_rows (tenant_id, id) WHERE bodies_pruned_at IS NULL AND (request_body_preview IS NOT NULL OR response_body_preview IS NOT NULL);

@@ -3,6 +3,7 @@ import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
+import { dataErasureOperations } from "./data-erasure.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { loginOperations } from "./logins.ts";
 import { modelHealthOperations } from "./model-health.ts";
@@ -33,5 +34,6 @@ export const OPERATIONS: readonly Operation[] = [
   ...adminLogOperations,
   ...proxyLogOperations,
   ...auditChainOperations,
+  ...dataErasureOperations,
   ...pageOperations,
 ];

@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { systemClock } from "../kernel/clock.ts";
+import { exportChain, verifyChain } from "./chains.ts";
+import { eraseDataSubject, journalScrubber, listErasures } from "./erasure.ts";
+import { shipAuditRows } from "../store/audit-shipping.ts";
+import type { Ledger } from "./ledger.ts";
+import { callRow, temporaryDirectory, testLedger } from "./test-support.ts";
+
+const clock = systemClock();
+const directory = temporaryDirectory();
+let database: TestDatabase;
+let ledger: Ledger;
+let away = false;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  ledger = await testLedger(database.db, directory, {
+    ship: (db, shipment) => (away ? Promise.reject(new Error("the database is away")) : shipAuditRows(db, shipment)),
+  });
+});
+afterAll(async () => {
+  await ledger.close();
+  await database.close();
+});
+
+const MARY = { tenant_id: "t", gateway_user_id: "u-mary", gateway_user_username: "mary", idp_user_email: "mary@example.com", subject_id: "u-mary", subject_kind: "user", client_ip: "192.0.2.77", request_body_preview: "a secret of mary", root_task_id: "run-mary", trace_continuity: "client_asserted", request_headers: { "x-gw-run-id": "marys divorce" } };
+const JOHN = { tenant_id: "t", gateway_user_username: "john", idp_user_email: "john@example.com", subject_id: "u-john", request_body_preview: "what john said" };
+
+const erase = (subject: object) => database.db.transaction().execute((trx) => eraseDataSubject(trx, { tenantId: "t", subject, reason: "asked for", requestedBy: "admin" }, clock));
+const journal = () => readdirSync(directory).filter((name) => name.endsWith(".log")).map((name) => readFileSync(join(directory, name), "utf8")).join("");
+async function everythingStored(): Promise<string> {
+  const lines: string[] = [JSON.stringify(await database.db.selectFrom("audit_rows").selectAll().execute()), JSON.stringify(await database.db.selectFrom("runs").selectAll().execute()), JSON.stringify(await database.db.selectFrom("data_erasures").selectAll().execute())];
+  for await (const line of exportChain(database.db, ledger.chainId)) lines.push(line);
+  return lines.join("");
+}
+const TRACES = ["secret of mary", "mary@example.com", "192.0.2.77", "marys divorce", '"mary"'];
+
+test("content and identifiers go from rows, runs, exports and the journal, also of rows still on their way; the chain stays whole", async () => {
+  const scrub = await journalScrubber(database.db, ledger);
+  for (const row of [MARY, JOHN, MARY, { ...MARY, tenant_id: "other" }]) await ledger.seal(callRow(row));
+  await ledger.shipped();
+  away = true;
+  await ledger.seal(callRow(MARY));
+  await ledger.seal(callRow(JOHN));
+  const event = await erase({ idp_user_email: "mary@example.com" });
+  expect([event.rows_erased, event.runs_changed, event.identifiers]).toEqual([2, 1, ["idp_user_email"]]);
+  away = false;
+  await ledger.shipped();
+  await scrub();
+
+  await database.db.deleteFrom("audit_rows").where("tenant_id", "=", "nobody").execute();
+  const rows = await database.db.selectFrom("audit_rows").select(["tenant_id", "erased_at", "subject_id", "request_body_preview", "request_content_hash"]).orderBy("chain_seq").execute();
+  expect(rows.map((row) => [row.tenant_id, row.erased_at !== null])).toEqual([["t", true], ["t", false], ["t", true], ["other", false], ["t", true], ["t", false]]);
+  expect(rows[0]).toMatchObject({ subject_id: "u-mary", request_body_preview: null, request_content_hash: "ab".repeat(32) });
+  await database.db.deleteFrom("runs").where("tenant_id", "=", "other").execute();
+  const stored = (await everythingStored()).split("\n").filter((line) => !line.includes('"tenant_id":"other"')).slice(1).join("\n");
+  for (const trace of TRACES) {
+    expect(stored).not.toContain(trace);
+    expect(journal()).not.toContain(trace);
+  }
+  expect(stored).toContain("john@example.com");
+  const verified = await verifyChain(database.db, ledger.chainId);
+  expect([verified.verdict, verified.bodies_erased, verified.findings]).toEqual(["intact", 3, []]);
+});
+
+test("a call after the erasure is a new fact and stays", async () => {
+  await ledger.seal(callRow({ ...MARY, timestamp: new Date(Date.now() + 1_000).toISOString().replace("Z", "000Z") }));
+  await ledger.shipped();
+  const { erased_at: erased } = await database.db.selectFrom("audit_rows").select("erased_at").orderBy("chain_seq", "desc").limit(1).executeTakeFirstOrThrow();
+  expect(erased).toBeNull();
+  expect((await erase({ gateway_user_id: "u-mary", idp_user_email: "mary@example.com" })).rows_erased).toBe(0);
+});
+
+test("events are listed without what named the subject, and cannot be changed", async () => {
+  const { items, total } = await listErasures(database.db, "t", { limit: 10, offset: 0 });
+  expect([total, items.at(-1)?.identifiers, items.at(-1)?.reason]).toEqual([2, ["idp_user_email"], "asked for"]);
+  expect((await listErasures(database.db, "other", { limit: 10, offset: 0 })).total).toBe(0);
+  expect(JSON.stringify(items)).not.toContain("mary");
+  expect(database.db.deleteFrom("data_erasures" as never).execute()).rejects.toThrow("append-only");
+});
