@@ -30,8 +30,10 @@ export type QueriedRow = { [K in FieldName]-?: Exclude<AuditRow[K], undefined> }
 
 export interface RowPage {
   readonly rows: QueriedRow[];
-  /** Rows on all pages. */
+  /** Rows on all pages, counted up to a bound. */
   readonly total: number;
+  /** False when there are more than were counted. */
+  readonly total_is_exact: boolean;
   readonly page: number;
   readonly page_size: number;
 }
@@ -39,6 +41,9 @@ export interface RowPage {
 const SEARCHED: readonly FieldName[] = ["id", "correlation_id", "request_id", "endpoint", "llm_model_requested", "llm_model_used", "api_key_name", "gateway_user_username", "idp_user_username", "error_message"];
 
 const MAX_PAGE_SIZE = 200;
+
+/** Counting millions of rows would take longer than anybody reads pages of them. */
+const COUNTED = 10_000;
 
 function checked(query: RowQuery): { conditions: RawBuilder<boolean>[]; page: number; pageSize: number } {
   const { page = 1, page_size: pageSize = 50, order = "desc" } = query;
@@ -69,8 +74,9 @@ export async function queryRows(db: Database, query: RowQuery, access: { readonl
   const columns = auditColumns(access.bodies ? FIELD_NAMES : FIELD_NAMES.filter((name) => !BODY_FIELDS.includes(name)));
   const [found, counted] = await Promise.all([
     sql<QueriedRow>`SELECT ${columns} FROM audit_rows ${where} ORDER BY audit_rows.id ${direction} LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`.execute(db),
-    sql<{ total: number }>`SELECT count(*) AS total FROM audit_rows ${where}`.execute(db),
+    sql<{ total: number }>`SELECT count(*) AS total FROM (SELECT FROM audit_rows ${where} LIMIT ${COUNTED + 1}) AS counted`.execute(db),
   ]);
   const withheld = { bodies_withheld: !access.bodies, ...(access.bodies ? {} : { request_body_preview: null, response_body_preview: null }) };
-  return { rows: found.rows.map((row) => ({ ...row, ...withheld })), total: counted.rows[0]?.total ?? 0, page, page_size: pageSize };
+  const total = counted.rows[0]?.total ?? 0;
+  return { rows: found.rows.map((row) => ({ ...row, ...withheld })), total: Math.min(total, COUNTED), total_is_exact: total <= COUNTED, page, page_size: pageSize };
 }

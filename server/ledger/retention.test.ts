@@ -96,5 +96,5 @@ test("a prefix whose checkpoint does not hold is evidence, and is not dropped", 
   await applyRetention(database.db, clock, log);
   expect(log.events.map(({ event }) => event)).toContain("audit_prefix_not_dropped");
   expect(await counted("true")).toBe(1_001);
-  expect((await verify()).verdict).toBe("checkpoint_invalid");
+  expect((await verify()).verdict).toBe("altered");
 });
