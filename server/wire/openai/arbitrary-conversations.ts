@@ -190,3 +190,11 @@ export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {
 }
 
 export const cuts: fc.Arbitrary<number[]> = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 });
+
+/** The value with some of its parts replaced by junk. */
+export function mutated(value: unknown, dice: { next(): { value: number } }, junk: unknown): unknown {
+  if (dice.next().value % 12 === 0) return junk;
+  if (Array.isArray(value)) return value.map((entry) => mutated(entry, dice, junk));
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, mutated(entry, dice, junk)]));
+}
