@@ -70,3 +70,9 @@ export async function judgesByDefault(db: Database | Trx, tenantId: string, mode
   const row = await db.selectFrom("tenants").select("id").where("id", "=", tenantId).where("default_judge_model_id", "=", modelId).executeTakeFirst();
   return row !== undefined;
 }
+
+/** Names of the tenant's models by id. */
+export async function modelNames(db: Database, tenantId: string): Promise<Map<string, string>> {
+  const rows = await db.selectFrom("models").select(["id", "name"]).where("tenant_id", "=", tenantId).execute();
+  return new Map(rows.map((row) => [row.id, row.name]));
+}

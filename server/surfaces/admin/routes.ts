@@ -2,7 +2,9 @@ import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditChainOperations } from "./audit-chains.ts";
+import { alertOperations } from "./alerts.ts";
 import { groupModelOperations } from "./group-models.ts";
+import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
@@ -21,6 +23,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...modelOperations,
   ...resourceGroupOperations,
   ...groupModelOperations,
+  ...groupPolicyOperations,
+  ...alertOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
   ...proxyLogOperations,
