@@ -1,6 +1,8 @@
 import type { MicroUsd } from "../kernel/money.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
+import { policyTreeOf } from "./limits/policy-rows.ts";
+import type { PolicyTree } from "./limits/policy-tree.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -14,6 +16,8 @@ export interface TenantSnapshot {
   readonly modelsByName: ReadonlyMap<string, ModelEntry>;
   /** By the provider's own name, which several models may share. */
   readonly modelsByModelName: ReadonlyMap<string, readonly ModelEntry[]>;
+  /** Its groups with their limit and governance documents. */
+  readonly policies: PolicyTree;
 }
 
 export interface ModelEntry {
@@ -29,7 +33,15 @@ export interface ModelEntry {
   readonly defaultMaxTokens: number | null;
   readonly systemPrompt: string | null;
   readonly prices: Prices;
+  readonly caps: CapacityCaps;
   readonly provider: ProviderEntry;
+}
+
+/** A model's or routing group's own ceilings across all groups; null is none. */
+export interface CapacityCaps {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly concurrent: number | null;
 }
 
 /** Micro-dollars per million tokens; null is unpriced. */
@@ -88,6 +100,7 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
       defaultMaxTokens: row.default_max_tokens,
       systemPrompt: row.system_prompt,
       prices: { input: row.input_cost, output: row.output_cost, cacheRead: row.cache_read_cost, cacheWrite: row.cache_write_cost },
+      caps: { requestsPerMinute: row.rate_limit_rpm, tokensPerMinute: row.rate_limit_tpm, concurrent: row.max_concurrent_requests },
       provider: {
         providerKey: provider.provider_key,
         apiFormat: provider.api_format,
@@ -104,7 +117,7 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     if (sharing === undefined) modelsByModelName.set(entry.modelName, [entry]);
     else sharing.push(entry);
   }
-  return { id: rows.tenant.id, enabled: rows.tenant.enabled, storeBodies: rows.tenant.data_retention.store_bodies, models, modelsByName, modelsByModelName };
+  return { id: rows.tenant.id, enabled: rows.tenant.enabled, storeBodies: rows.tenant.data_retention.store_bodies, models, modelsByName, modelsByModelName, policies: policyTreeOf(rows) };
 }
 
 /** One scope for each group that is there. */

@@ -1,5 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
+import type { Reservation } from "./limits/counters.ts";
 
 /** How the audit row files a route's calls. */
 export interface AuditClass {
@@ -37,6 +38,8 @@ export interface Call {
   scope: GroupScope | null;
   /** The model that is to serve it, once access has been granted. */
   model: ModelEntry | null;
+  /** What the call holds of its limits until it is settled. */
+  reservation: Reservation | null;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
 }

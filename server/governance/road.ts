@@ -6,7 +6,8 @@ import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
-import { REQUEST_CONTROLS } from "./controls.ts";
+import { requestControls } from "./controls.ts";
+import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
 import { previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
@@ -28,6 +29,7 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts {
   readonly ledger: CallLedger;
   readonly providers: DispatchParts["providers"];
+  readonly limits: Limits;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -44,12 +46,14 @@ export class Road {
   private readonly parts: RoadParts;
   private readonly clock: Clock;
   private readonly dispatch;
+  private readonly controls;
   private draining = false;
   private whenIdle: (() => void) | null = null;
 
   constructor(parts: RoadParts) {
     this.parts = parts;
     this.clock = parts.clock;
+    this.controls = requestControls(parts.limits);
     this.dispatch = dispatch({ providers: parts.providers, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
   }
 
@@ -104,7 +108,7 @@ export class Road {
     if (isRefusal(exchange)) return exchange;
     noteView(call.row, exchange.view);
 
-    for (const control of REQUEST_CONTROLS) {
+    for (const control of this.controls) {
       const decided = control.decide(call, exchange.view);
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
@@ -159,6 +163,7 @@ export class Road {
 
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
+    this.parts.limits.settle(call);
     try {
       await this.parts.ledger.seal(call.row);
       return true;
@@ -179,6 +184,6 @@ function noteView(row: AuditRow, view: RequestView): void {
   row.llm_streaming = view.streaming;
   row.llm_temperature = view.temperature;
   row.llm_max_tokens = view.maxTokens;
-  row.llm_function_calling = view.offersTools;
+  row.llm_function_calling = view.tools.length > 0;
   row.prompt_fingerprint = view.instructions === null ? null : sha256Hex(view.instructions);
 }

@@ -53,6 +53,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     identity: null,
     scope: null,
     model: null,
+    reservation: null,
     requestContent: null,
   };
 }

@@ -1,7 +1,7 @@
 import { refuse } from "../../kernel/errors.ts";
-import { type ChatRequest, readChatRequest } from "../../wire/openai/chat-request.ts";
+import { readChatRequest } from "../../wire/openai/chat-request.ts";
 import { type Exchange, isRefusal, type Surface } from "../../governance/surface.ts";
-import type { RequestView } from "../../governance/view.ts";
+import { ChatView } from "./chat-view.ts";
 import { llmRefusals } from "./refusals.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -18,41 +18,14 @@ export const chatCompletions: Surface = {
     }
     const request = readChatRequest(text);
     if ("fields" in request) return refuse("invalid_body", undefined, { fields: request.fields });
-    const view = viewOf(request);
+    const view = new ChatView(request);
     return {
       view,
       async answer(call, dispatch) {
-        const answer = await dispatch.chat(call, request, view.inputCharacters);
+        const answer = await dispatch.chat(call, view.request, view.inputCharacters);
         if (!isRefusal(answer) && answer.status < 300) answer.headers["x-gw-ai-generated"] = "true";
         return answer;
       },
     } satisfies Exchange;
   },
 };
-
-function viewOf(request: ChatRequest): RequestView {
-  let instructions: string | null = null;
-  let inputCharacters = 0;
-  for (const message of request.messages as { role: string; content?: unknown }[]) {
-    const text = textOf(message.content);
-    inputCharacters += text.length;
-    if (message.role === "system" || message.role === "developer") instructions = instructions === null ? text : `${instructions}\n${text}`;
-  }
-  return {
-    model: { name: request.model, id: request.modelId, mode: "chat" },
-    streaming: request.stream,
-    temperature: request.temperature,
-    maxTokens: request.maxTokens,
-    offersTools: request.offersTools,
-    instructions,
-    inputCharacters,
-  };
-}
-
-function textOf(content: unknown): string {
-  if (typeof content === "string") return content;
-  if (!Array.isArray(content)) return "";
-  let text = "";
-  for (const part of content as { text?: unknown }[]) if (typeof part?.text === "string") text += part.text;
-  return text;
-}

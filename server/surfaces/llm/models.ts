@@ -7,7 +7,7 @@ import { llmRefusals } from "./refusals.ts";
 
 type UsableModel = ReturnType<typeof usableModels>[number];
 
-const VIEW: RequestView = { model: null, streaming: false, temperature: null, maxTokens: null, offersTools: false, instructions: null, inputCharacters: 0 };
+const VIEW: RequestView = { model: null, streaming: false, temperature: null, maxTokens: null, candidates: 1, tools: [], removeTools: () => undefined, instructions: null, addInstructions: () => undefined, texts: () => [], inputCharacters: 0 };
 
 const encoder = new TextEncoder();
 

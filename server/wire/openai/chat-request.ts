@@ -4,6 +4,8 @@ import { duplicateMember, type Edits, editMembers, type Member, membersOf } from
 /** A chat completion request: the caller's text and what governance reads of it. Everything else is the provider's business. */
 export interface ChatRequest {
   readonly text: string;
+  /** As parsed; `messages` is part of it. */
+  readonly body: Readonly<Record<string, unknown>>;
   readonly members: readonly Member[];
   readonly model: string | null;
   readonly modelId: string | null;
@@ -78,6 +80,7 @@ export function readChatRequest(text: string): ChatRequest | Fields {
   const streamOptions = isObject(body.stream_options) ? body.stream_options : null;
   return {
     text,
+    body,
     members,
     model,
     modelId,
