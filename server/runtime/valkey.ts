@@ -23,9 +23,11 @@ export function openValkey(url: string): Valkey {
     if (connecting !== null) return connecting;
     if (closed || performance.now() - failedAt < RECONNECT_AFTER_MS) return Promise.reject(new Error("the Valkey server is away"));
     const fresh = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, connectionTimeout: CONNECT_WITHIN_MS });
-    fresh.onclose = () => {
-      if (client === fresh) client = null;
-    };
+    Object.assign(fresh, {
+      onclose() {
+        if (client === fresh) client = null;
+      },
+    });
     connecting = within(fresh.connect(), CONNECT_WITHIN_MS)
       .then(() => {
         client = fresh;

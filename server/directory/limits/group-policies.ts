@@ -9,7 +9,7 @@ import { notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { capacityOf, overdrawn } from "./capacity.ts";
 import { documentOf, fieldsOf, loosened } from "./merge.ts";
-import { PolicyTree } from "./policy-tree.ts";
+import type { PolicyTree } from "./policy-tree.ts";
 import { policyTreeOf } from "./policy-rows.ts";
 import { type PolicyDocument, type PolicyKind, POLICY_KINDS } from "./rules.ts";
 

@@ -57,8 +57,8 @@ export function planFor(scope: GroupScope, model: ModelEntry, at: number): CallP
     for (const itemId of ["", model.id]) {
       const rules = policies.ownFields(id, "llm_governance", itemId);
       if (!TOOL_CALLS.some(([path]) => rules.has(path))) continue;
-      const at_ = parts.scopes.push({ key: `t/${id}/${itemId}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
-      addWindows(parts, at_, TOOL_CALLS, rules, policies.effective(id, "llm_governance", itemId), at, () => null);
+      const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
+      addWindows(parts, toolScope, TOOL_CALLS, rules, policies.effective(id, "llm_governance", itemId), at, () => null);
     }
   }
   addCapacity(parts, `c/model/${model.id}`, model.name, model.caps);
