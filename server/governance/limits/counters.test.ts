@@ -208,7 +208,7 @@ describe("a reference of a few plain lines", () => {
       const still = name === "Valkey";
       const shared = still ? home.make(clock) : null;
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 30 }), async (steps) => {
+        fc.asyncProperty(fc.array(step, { maxLength: 30, size: "max" }), async (steps) => {
           clock.now = NOON;
           const { counters, tenantId } = shared === null ? home.make(clock) : { counters: shared.counters, tenantId: `t${tenants++}` };
           const plans = [0, 1, 2].map((from) => planAt(tenantId, from));
