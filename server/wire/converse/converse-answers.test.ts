@@ -194,6 +194,12 @@ describe("a failure", () => {
     expect(complete).toBe(false);
   });
 
+  test("behind the stop still makes the answer a failed one", () => {
+    const { events, complete } = read([eventStreamBytes([...fixture<WrittenEvent[]>("text.stream.json").slice(0, -1), { exception: "internalServerException", payload: { message: "Late." } }])]);
+    expect(events.at(-1)).toEqual({ kind: "fault", fault: { status: 500, message: "Late.", code: "internalServerException", param: null } });
+    expect(complete).toBe(false);
+  });
+
   test.each([
     ["an HTML page", new TextEncoder().encode("<html>no event stream at all</html>")],
     ["a message of 4 GiB", Uint8Array.of(255, 255, 255, 255, 0, 0, 0, 0)],

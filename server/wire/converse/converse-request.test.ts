@@ -93,6 +93,14 @@ describe("tool calls", () => {
     expect(last).toEqual(again);
   });
 
+  test("of one id in one turn are told apart, their results in the order of the calls", () => {
+    const { body } = write({ tools: [tool("f")], turns: [{ role: "user", parts: [text("go")] }, { role: "assistant", parts: [call("a", "f", '{"n":1}'), call("a", "f", '{"n":2}')] }, { role: "user", parts: [result("a", "one"), result("a", "two")] }] });
+    const [, calls, results] = body.messages as { content: { toolUse?: { toolUseId: string }; toolResult?: { toolUseId: string } }[] }[];
+    const ids = calls?.content.map(({ toolUse }) => toolUse?.toolUseId);
+    expect(new Set(ids).size).toBe(2);
+    expect(results?.content.map(({ toolResult }) => toolResult?.toolUseId)).toEqual(ids as string[]);
+  });
+
   test("with arguments that are no object still tell what the model wrote", () => {
     const { body } = write({ tools: [tool("f")], turns: [{ role: "user", parts: [text("go")] }, { role: "assistant", parts: [call("a", "f", ""), call("b", "f", '{"x":')] }] });
     expect(JSON.stringify(body.messages)).toContain('"toolUseId":"a","name":"f","input":{}');

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { ConversationEvent, ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart, ConversationRequest, Tool, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import { isObject, type JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
 
 /** Small conversations for the laws that the OpenAI codecs are held to. Each function takes what a format can hold. */
@@ -191,10 +192,12 @@ export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {
 
 export const cuts: fc.Arbitrary<number[]> = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 });
 
-/** The value with some of its parts replaced by junk. */
-export function mutated(value: unknown, dice: { next(): { value: number } }, junk: unknown): unknown {
-  if (dice.next().value % 12 === 0) return junk;
-  if (Array.isArray(value)) return value.map((entry) => mutated(entry, dice, junk));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, mutated(entry, dice, junk)]));
+/** A body with some of its parts replaced by junk; it stays an object, as every reader is promised. */
+export function mutated(body: JsonObject, dice: { next(): { value: number } }, junk: unknown): JsonObject {
+  const change = (value: unknown): unknown => {
+    if (dice.next().value % 12 === 0) return junk;
+    if (Array.isArray(value)) return value.map(change);
+    return isObject(value) ? mutated(value, dice, junk) : value;
+  };
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, change(value)])) as JsonObject;
 }
