@@ -158,8 +158,10 @@ export class Road {
 
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
-    this.parts.limits.settle(call);
     try {
+      // First: were the process killed in between, a call would be counted and not recorded as paid, never the other way.
+      const settling = this.parts.limits.settle(call);
+      if (settling !== null) await settling;
       await this.parts.ledger.seal(call.row);
       return true;
     } catch (error) {

@@ -324,6 +324,7 @@ export interface Schema {
   audit_checkpoints: AuditCheckpointTable;
   audit_keys: AuditKeyTable;
   usage_hourly: UsageHourlyTable;
+  usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
 }

@@ -149,12 +149,6 @@ for (const home of homes) {
 }
 
 describe("a reference of a few plain lines", () => {
-    readonly wait: number;
-    readonly level: number;
-    readonly tokens: number;
-    readonly used: number;
-    readonly settle: boolean;
-  }
   const step = fc.record({ wait: fc.integer({ min: 0, max: 40_000 }), level: fc.integer({ min: 0, max: 2 }), tokens: fc.integer({ min: 0, max: 60 }), used: fc.integer({ min: 0, max: 60 }), settle: fc.boolean() });
 
   /** Three levels; each has a quota of tokens, a bucket of requests and a bound of calls at once. */

@@ -217,11 +217,12 @@ export class Limits implements RequestControl {
 
   /**
    * Puts what a call used, as its row tells it, in the place of what it held. Called once for every call that ends,
-   * however it ends, before its row is sealed; does nothing for a call that holds nothing.
+   * however it ends, before its row is sealed; does nothing for a call that holds nothing. Null when it is done; what
+   * it gives else never rejects, and does not wait for counters that are away.
    */
-  settle(call: Call): void {
+  settle(call: Call): Promise<void> | null {
     const { reservation, row } = call;
-    if (reservation === null) return;
+    if (reservation === null) return null;
     call.reservation = null;
     const actual: Actual = {
       requests: row.llm_model_used == null ? 0 : 1,
@@ -232,13 +233,14 @@ export class Limits implements RequestControl {
     const settled = this.parts.counters.settle(reservation, actual);
     if (!(settled instanceof Promise)) {
       this.afterSettling(reservation, actual, settled);
-      return;
+      return null;
     }
-    const work = settled
+    const work: Promise<void> = settled
       .then((spent) => this.afterSettling(reservation, actual, spent))
       .catch((error: Error) => this.parts.log.warn("limits_not_settled", { call_id: reservation.id, error }))
       .finally(() => this.settling.delete(work));
     this.settling.add(work);
+    return work;
   }
 
   /** Holds counters to the truth: what other processes, or this one before a restart, used. */

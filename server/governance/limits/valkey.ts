@@ -60,7 +60,7 @@ export class ValkeyCounters implements Counters {
 
   constructor(options: ValkeyCountersOptions) {
     this.options = options;
-    this.leaseMs = options.leaseMs ?? 30_000;
+    this.leaseMs = options.leaseMs ?? 20_000;
     this.timer = setInterval(() => void this.renewAll(), options.renewMs ?? 5_000);
     this.timer.unref();
   }
