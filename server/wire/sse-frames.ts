@@ -96,6 +96,19 @@ export function frameData(frame: string): string | null {
   return data;
 }
 
+/** Whether what a sender left without a blank line is an event all the same, and not the torn beginning of one. */
+export function isWholeEvent(rest: Uint8Array): boolean {
+  const data = frameData(new TextDecoder().decode(rest));
+  if (data === null) return false;
+  if (data === "[DONE]") return true;
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export function concat(parts: readonly Uint8Array[], total = parts.reduce((sum, part) => sum + part.byteLength, 0)): Uint8Array {
   if (parts.length === 1) return parts[0] as Uint8Array;
   const bytes = new Uint8Array(total);
