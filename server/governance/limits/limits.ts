@@ -245,7 +245,7 @@ export class Limits implements RequestControl {
 
   /** Holds counters to the truth: what other processes, or this one before a restart, used. */
   reconcile(): Promise<void> {
-    return this.warming.reconcile();
+    return this.warming.reconcile(this.now());
   }
 
   /** Resolves when everything that ended is settled. */
