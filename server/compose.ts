@@ -10,6 +10,9 @@ import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
+import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
+import { media } from "./governance/routing/media.ts";
+import { MemberHealth } from "./governance/routing/member-health.ts";
 import { type Clock, systemClock } from "./kernel/clock.ts";
 import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
@@ -28,8 +31,18 @@ import { startEmbeddedPostgres } from "./store/embedded.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
+import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
+import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
+import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
 import { echoProvider } from "./upstreams/providers/echo/echo.ts";
+import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
 import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
+import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
+import { converseCodec } from "./wire/converse/converse-codec.ts";
+import { geminiCodec } from "./wire/gemini/gemini-codec.ts";
+import { messagesCodec } from "./wire/messages/messages-codec.ts";
+import { chatCodec } from "./wire/openai/chat-codec.ts";
+import { responsesCodec } from "./wire/responses/responses-codec.ts";
 import { every, type Worker } from "./workers/every.ts";
 
 /** A gateway process that serves. */
@@ -82,8 +95,9 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const started = await firstStart({ directory: { db, secrets, clock, hashPassword }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
     const firstModel = started.models[0] ?? (await readAnyModelName(db));
     const metrics = telemetry();
+    const upstream = upstreamOf(config, clock);
 
-    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
+    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
     const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log)] : [];
     closers.push(async () => {
@@ -96,7 +110,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
+      ? adminApp({ db, secrets, clock, log, upstream, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -233,7 +247,27 @@ function healthOnly(health: Readonly<Record<string, () => Response | Promise<Res
   return { fetch: async (request: Request) => app.fetch(request) };
 }
 
+/** Every way out of the gateway, and the formats spoken on it. */
+function upstreamOf(config: Configuration, clock: Clock) {
+  const out = outbound({ allowPrivate: config.allowPrivateUpstreams });
+  return {
+    clock,
+    outbound: out,
+    providers: {
+      openai: openaiProvider(out),
+      azure_openai: azureOpenaiProvider(out),
+      anthropic: anthropicProvider(out),
+      gemini: geminiProvider(out),
+      vertex: vertexProvider(out, clock),
+      bedrock: bedrockProvider(out, clock),
+      echo: echoProvider(clock),
+    },
+    codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
+  };
+}
+
 interface RuntimeParts {
+  readonly upstream: ReturnType<typeof upstreamOf>;
   readonly connection: DatabaseConnection;
   readonly secrets: ReturnType<typeof secretBox>;
   readonly clock: Clock;
@@ -285,9 +319,12 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     credentials,
     snapshots,
     secrets,
-    clock,
     log,
-    providers: { openai: openaiProvider(outbound({ allowPrivate: config.allowPrivateUpstreams })), echo: echoProvider(clock) },
+    ...parts.upstream,
+    signatures: new KeptSignatures(() => clock.now()),
+    media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
+    health: new MemberHealth(),
+    random: Math.random,
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),

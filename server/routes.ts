@@ -1,6 +1,14 @@
 import type { GovernedRoute } from "./governance/road.ts";
+import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
+import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
+import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
+import { completions } from "./surfaces/llm/completions.ts";
+import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
+import { responses } from "./surfaces/llm/responses.ts";
+import { countTokens } from "./surfaces/messages/count-tokens.ts";
+import { messages } from "./surfaces/messages/messages.ts";
 
 /**
  * Every route of the runtime plane on one page. A governed route travels the main road: an API key or token, an audit
@@ -18,8 +26,18 @@ const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as co
 
 export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: "/v1/proxy/llm/chat/completions", surface: chatCompletions, audit: llm("chat_completions"), body: true },
+  { method: "POST", path: "/v1/proxy/llm/responses", surface: responses, audit: llm("responses"), body: true },
+  { method: "POST", path: "/v1/proxy/llm/completions", surface: completions, audit: llm("completions"), body: true },
+  { method: "POST", path: "/v1/proxy/llm/embeddings", surface: embeddings, audit: llm("embeddings"), body: true },
   { method: "GET", path: "/v1/proxy/llm/models", surface: modelsList, audit: llm("models_list"), body: false },
   { method: "GET", path: "/v1/proxy/llm/models/:model_id{.+}", surface: modelDetail, audit: llm("model_detail"), body: false },
+  { method: "POST", path: "/v1/messages", surface: messages, audit: llm("anthropic_messages"), body: true },
+  { method: "POST", path: "/v1/messages/count_tokens", surface: countTokens, audit: llm("anthropic_count_tokens"), body: true },
+  { method: "POST", path: "/v1beta/models/:call{.+:generateContent}", surface: generateContent, audit: llm("gemini_generate_content"), body: true },
+  { method: "POST", path: "/v1beta/models/:call{.+:streamGenerateContent}", surface: streamGenerateContent, audit: llm("gemini_stream_generate_content"), body: true },
+  { method: "POST", path: "/v1beta/models/:call{.+:countTokens}", surface: geminiCountTokens, audit: llm("gemini_count_tokens"), body: true },
+  { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
+  { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
 ];
 
 export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health"] as const;

@@ -1,6 +1,7 @@
-import type { MicroUsd } from "../kernel/money.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
+import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type MediaPrices, type Prices } from "./models/prices.ts";
+import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
 
@@ -16,6 +17,13 @@ export interface TenantSnapshot {
   readonly modelsByName: ReadonlyMap<string, ModelEntry>;
   /** By the provider's own name, which several models may share. */
   readonly modelsByModelName: ReadonlyMap<string, readonly ModelEntry[]>;
+  /** By the slug callers may address it with. No name or slug of a group is also the name of a model. */
+  readonly routingGroups: ReadonlyMap<string, RoutingGroupEntry>;
+  readonly routingGroupsByName: ReadonlyMap<string, RoutingGroupEntry>;
+  /** By the gateway id of its virtual model. */
+  readonly routingGroupsByModelId: ReadonlyMap<string, RoutingGroupEntry>;
+  /** Where the tenant's calls may be processed; empty: anywhere. */
+  readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
 }
@@ -32,24 +40,33 @@ export interface ModelEntry {
   readonly defaultTemperature: number | null;
   readonly defaultMaxTokens: number | null;
   readonly systemPrompt: string | null;
+  readonly supportsVision: boolean;
+  readonly supportsTools: boolean;
+  readonly supportsFileUploads: boolean;
+  readonly supportsStreaming: boolean;
+  /** Its own ceilings over all groups: requests a minute, tokens a minute, calls at once; null is none. */
+  readonly rateLimitRpm: number | null;
+  readonly rateLimitTpm: number | null;
+  readonly maxConcurrent: number | null;
+  readonly residencyRegion: string | null;
+  /** As stored; what a call costs is asked of `priceSchedule`, which knows tiers and dates. */
   readonly prices: Prices;
-  readonly caps: CapacityCaps;
+  /** Oldest first, never empty; the first holds from ever. */
+  readonly priceSchedule: readonly DatedPrices[];
+  readonly mediaPrices: MediaPrices;
+  readonly media: MediaAttributes;
+  /** What the last probe found; null when it was never probed. */
+  readonly isHealthy: boolean | null;
   readonly provider: ProviderEntry;
 }
 
-/** A model's or routing group's own ceilings across all groups; null is none. */
-export interface CapacityCaps {
-  readonly requestsPerMinute: number | null;
-  readonly tokensPerMinute: number | null;
-  readonly concurrent: number | null;
-}
-
-/** Micro-dollars per million tokens; null is unpriced. */
-export interface Prices {
-  readonly input: MicroUsd | null;
-  readonly output: MicroUsd | null;
-  readonly cacheRead: MicroUsd | null;
-  readonly cacheWrite: MicroUsd | null;
+/** What a media model accepts; an empty list is no rule. */
+export interface MediaAttributes {
+  readonly imageQualities: readonly string[];
+  readonly videoResolutions: readonly string[];
+  /** Seconds. */
+  readonly videoDurations: readonly number[];
+  readonly maxVideoSeconds: number | null;
 }
 
 export interface ProviderEntry {
@@ -99,8 +116,24 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
       defaultTemperature: row.default_temperature,
       defaultMaxTokens: row.default_max_tokens,
       systemPrompt: row.system_prompt,
-      prices: { input: row.input_cost, output: row.output_cost, cacheRead: row.cache_read_cost, cacheWrite: row.cache_write_cost },
-      caps: { requestsPerMinute: row.rate_limit_rpm, tokensPerMinute: row.rate_limit_tpm, concurrent: row.max_concurrent_requests },
+      supportsVision: row.supports_vision,
+      supportsTools: row.supports_tools,
+      supportsFileUploads: row.supports_file_uploads,
+      supportsStreaming: row.supports_streaming,
+      rateLimitRpm: row.rate_limit_rpm,
+      rateLimitTpm: row.rate_limit_tpm,
+      maxConcurrent: row.max_concurrent_requests,
+      residencyRegion: row.residency_region,
+      prices: pricesOfColumns(row),
+      priceSchedule: priceSchedule(row),
+      mediaPrices: mediaPrices(row),
+      media: {
+        imageQualities: row.supported_image_qualities,
+        videoResolutions: row.supported_video_resolutions,
+        videoDurations: row.supported_video_durations,
+        maxVideoSeconds: row.max_video_duration_seconds,
+      },
+      isHealthy: row.is_healthy,
       provider: {
         providerKey: provider.provider_key,
         apiFormat: provider.api_format,
@@ -117,7 +150,20 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     if (sharing === undefined) modelsByModelName.set(entry.modelName, [entry]);
     else sharing.push(entry);
   }
-  return { id: rows.tenant.id, enabled: rows.tenant.enabled, storeBodies: rows.tenant.data_retention.store_bodies, models, modelsByName, modelsByModelName, policies: policyTreeOf(rows) };
+  const groups = compileRoutingGroups(rows.routing_groups, rows.models, models);
+  return {
+    id: rows.tenant.id,
+    enabled: rows.tenant.enabled,
+    storeBodies: rows.tenant.data_retention.store_bodies,
+    models,
+    modelsByName,
+    modelsByModelName,
+    routingGroups: new Map(groups.map((group) => [group.id, group])),
+    routingGroupsByName: new Map(groups.map((group) => [group.name, group])),
+    routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
+    allowedRegions: new Set(rows.tenant.allowed_regions),
+    policies: policyTreeOf(rows),
+  };
 }
 
 /** One scope for each group that is there. */

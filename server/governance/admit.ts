@@ -26,7 +26,7 @@ function unauthenticated(reason: string): Refusal {
  * it is found in memory, and nothing here is awaited that need not be.
  */
 export async function admit(call: Call, parts: AdmissionParts): Promise<Refusal | null> {
-  const presented = presentedKey(call.request.headers);
+  const presented = presentedKey(call.request);
   if (presented === null) return unauthenticated("credential_missing");
   if (!looksLikeApiKey(presented)) return unauthenticated("credential_malformed");
   try {
@@ -55,11 +55,12 @@ export async function admit(call: Call, parts: AdmissionParts): Promise<Refusal 
   }
 }
 
-/** X-API-Key, api-key, or Authorization: Bearer, as the SDKs send it. */
-function presentedKey(headers: Headers): string | null {
+/** Every form the vendors' clients send a key in. One in the query goes no further: rows and logs hold paths only. */
+function presentedKey({ headers, url }: Request): string | null {
   const bearer = headers.get("authorization");
   if (bearer !== null && /^bearer /i.test(bearer)) return bearer.slice(7).trim();
-  return headers.get("x-api-key") ?? headers.get("api-key");
+  const named = headers.get("x-api-key") ?? headers.get("api-key") ?? headers.get("x-goog-api-key");
+  return named ?? (url.includes("key=") ? new URL(url).searchParams.get("key") : null);
 }
 
 function recognise(call: Call, key: Credential, now: number): Refusal | null {

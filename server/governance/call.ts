@@ -1,5 +1,8 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
+import type { MicroUsd } from "../kernel/money.ts";
+import type { Usage } from "../wire/usage.ts";
 import type { Reservation } from "./limits/counters.ts";
 
 /** How the audit row files a route's calls. */
@@ -36,12 +39,40 @@ export interface Call {
 
   identity: Identity | null;
   scope: GroupScope | null;
-  /** The model that is to serve it, once access has been granted. */
+  /** The models that may serve it, once access has been granted. */
+  route: Route | null;
+  /** The model that is to serve it: of a routing group what stands for it until an attempt is made, then that attempt's. */
   model: ModelEntry | null;
+  /** Every attempt at a provider, in order. */
+  readonly attempts: Attempt[];
+  /** Told once how the call ended: the error type of its row, null when it succeeded. */
+  readonly whenEnded: ((errorType: string | null) => void)[];
   /** What the call holds of its limits until it is settled. */
   reservation: Reservation | null;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
+}
+
+/** Where a call may go. */
+export interface Route {
+  /** Null where the caller named a model. */
+  readonly group: RoutingGroupEntry | null;
+  /** Each granted to the caller and able to serve it; never empty. */
+  readonly members: readonly RoutingMember[];
+}
+
+/** One try at one provider, as the audit row tells it. */
+export interface Attempt {
+  readonly model: string;
+  readonly provider: string;
+  /** What it came to: `served`, or the code of its failure. */
+  outcome: string;
+  /** The provider's HTTP status; null when none arrived. */
+  status: number | null;
+  durationMs: number;
+  /** What a failed attempt had used before it failed, where the provider told. */
+  usage: Usage | null;
+  costMicros: MicroUsd | null;
 }
 
 /** Why `abort` was pulled. */

@@ -6,13 +6,15 @@ import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
+import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
 import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
 import { previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { openCall } from "./record/open.ts";
-import { dispatch, type DispatchParts, estimated } from "./routing/dispatch.ts";
+import { estimated } from "./routing/attempt.ts";
+import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.ts";
 import { readBody } from "./read-body.ts";
 import { streamOut } from "./stream-out.ts";
 import { type Answer, isRefusal, type StreamAnswer, type Surface } from "./surface.ts";
@@ -26,9 +28,8 @@ export interface GovernedRoute {
   readonly body: boolean;
 }
 
-export interface RoadParts extends AdmissionParts {
+export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
-  readonly providers: DispatchParts["providers"];
   readonly limits: Limits;
   readonly log: Log;
   readonly maxBodyBytes: number;
@@ -45,8 +46,8 @@ export class Road {
   private readonly open = new Set<Call>();
   private readonly parts: RoadParts;
   private readonly clock: Clock;
-  private readonly dispatch;
-  private readonly controls;
+  private readonly dispatch: Dispatch;
+  private readonly controls: readonly RequestControl[];
   private draining = false;
   private whenIdle: (() => void) | null = null;
 
@@ -54,12 +55,12 @@ export class Road {
     this.parts = parts;
     this.clock = parts.clock;
     this.controls = requestControls(parts.limits);
-    this.dispatch = dispatch({ providers: parts.providers, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+    this.dispatch = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
-    if (this.draining) return this.unrecorded(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
-    if (!this.parts.ledger.accepting()) return this.unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
+    if (this.draining) return unrecorded(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
+    if (!this.parts.ledger.accepting()) return unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
     const call = openCall(request, ip, route.audit, this.clock);
     this.open.add(call);
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
@@ -114,21 +115,15 @@ export class Road {
       if (decision.kind === "refuse") return decision.refusal;
     }
     const answer = await exchange.answer(call, this.dispatch);
-    if (!isRefusal(answer) && answer.kind === "whole" && answer.usage !== null) settle(call, answer.usage);
+    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
     return answer;
-  }
-
-  /** A call that left no room for its record leaves no trace and gets no service. */
-  private unrecorded(route: GovernedRoute, refusal: Refusal): Response {
-    const { headers, body } = route.surface.refusal(refusal);
-    return new Response(body, { status: ERRORS[refusal.code].status, headers: { ...headers, ...refusal.headers } });
   }
 
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {
     const why = abortReason(call);
     const outcome: Outcome = why === "client_disconnected" ? { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" } : why === "gateway_interrupted" ? { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" } : outcomeOf(refusal);
     const shown = why === "gateway_interrupted" ? refuse("draining") : refusal;
-    const { headers, body } = route.surface.refusal(shown);
+    const { headers, body } = route.surface.refusal(shown, call);
     return this.sendWhole(call, route, ERRORS[shown.code].status, { ...headers, ...shown.headers }, new TextEncoder().encode(body), outcome);
   }
 
@@ -136,7 +131,7 @@ export class Road {
     const headers = { ...call.answerHeaders, ...ownHeaders };
     closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers });
     const sealed = await this.seal(call);
-    if (!sealed) return this.unrecorded(route, refuse("audit_unavailable"));
+    if (!sealed) return unrecorded(route, refuse("audit_unavailable"));
     return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
   }
 
@@ -147,7 +142,7 @@ export class Road {
       idleMs: this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
       end: async ({ failure, abandoned, last }) => {
-        const errorFrame = failure === null ? null : route.surface.streamError(failure);
+        const errorFrame = failure === null ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);
         settle(call, answer.codec.usage ?? estimated(answer.inputCharacters, answer.codec.outputLength));
@@ -155,7 +150,7 @@ export class Road {
         const { hash, preview } = content.close(call.scope?.tenant.storeBodies ?? "none");
         closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
         // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
-        return (await this.seal(call)) ? tail : route.surface.streamError(refuse("audit_unavailable"));
+        return (await this.seal(call)) ? tail : route.surface.streamError(refuse("audit_unavailable"), call, content.bytes > 0);
       },
     });
     return new Response(stream, { status: answer.status, headers });
@@ -174,10 +169,17 @@ export class Road {
       return false;
     } finally {
       this.open.delete(call);
+      for (const told of call.whenEnded) told(call.row.error_type ?? null);
       this.parts.observe(call);
       if (this.open.size === 0) this.whenIdle?.();
     }
   }
+}
+
+/** A call that left no room for its record leaves no trace and gets no service. */
+function unrecorded(route: GovernedRoute, refusal: Refusal): Response {
+  const { headers, body } = route.surface.refusal(refusal, null);
+  return new Response(body, { status: ERRORS[refusal.code].status, headers: { ...headers, ...refusal.headers } });
 }
 
 function noteView(row: AuditRow, view: RequestView): void {

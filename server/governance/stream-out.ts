@@ -24,7 +24,8 @@ export interface StreamOutParts {
  * last frame is held, and a caller who hangs up ends the upstream call.
  */
 export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutParts): ReadableStream<Uint8Array> {
-  const reader = answer.upstream.getReader();
+  const reader = answer.upstream;
+  const head = [...answer.head];
   let ended = false;
   const idle = idleWatch(parts.idleMs, () => call.abort.abort("upstream_timeout" satisfies AbortReason));
 
@@ -39,6 +40,12 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
 
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
+      const held = head.shift();
+      if (held !== undefined) {
+        parts.sent(held);
+        controller.enqueue(held);
+        return;
+      }
       let how: StreamEnd;
       try {
         for (;;) {

@@ -9,9 +9,9 @@ import type { RequestView } from "./view.ts";
 export interface Surface {
   /** `body` is null on methods that have none. */
   read(call: Call, body: Uint8Array | null): Exchange | Refusal;
-  refusal(refusal: Refusal): { readonly headers: Record<string, string>; readonly body: string };
-  /** A frame that tells an error where the answer has already begun. */
-  streamError(refusal: Refusal): Uint8Array;
+  refusal(refusal: Refusal, call: Call | null): { readonly headers: Record<string, string>; readonly body: string };
+  /** A frame that tells an error where the answer is already a stream; `begun`: whether any of it was sent. */
+  streamError(refusal: Refusal, call: Call, begun: boolean): Uint8Array;
 }
 
 /** One request, read: what controls look at, and how it is answered once they let it pass. */
@@ -37,8 +37,10 @@ export interface StreamAnswer {
   readonly kind: "stream";
   readonly status: number;
   readonly headers: Record<string, string>;
-  readonly upstream: ReadableStream<Uint8Array>;
+  readonly upstream: ReadableStreamDefaultReader<Uint8Array>;
   readonly codec: StreamCodec;
+  /** What the codec already gave while it was seen whether the answer would begin. */
+  readonly head: readonly Uint8Array[];
   /** Length of the input, for an estimate when the provider never tells. */
   readonly inputCharacters: number;
 }

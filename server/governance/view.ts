@@ -1,33 +1,30 @@
+import type { InboundRequest, TextSlot } from "../wire/inbound.ts";
+
 /**
- * What controls see of a request, whatever wire it came on: the surface fills it, controls read it and know no format.
+ * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know
+ * no format. A change reaches the provider in every format.
  */
 export interface RequestView {
   /** How the caller named the model; null on calls that address none. */
   readonly model: ModelReference | null;
   readonly streaming: boolean;
-  /** Setting writes it into the request. null: not set by the caller. */
+  /** Null where the caller did not say; setting writes it into the request. */
   temperature: number | null;
-  /** Output ceiling, likewise. */
+  /** Output ceiling the caller asked for. */
   maxTokens: number | null;
-  /** Answers asked for at once (OpenAI's n); 1 when not said. */
+  /** Answers asked for at once. */
   readonly candidates: number;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
   removeTools(names: ReadonlySet<string>): void;
   /** The instruction text (system prompt), joined; null when there is none. */
   readonly instructions: string | null;
-  /** Puts mandatory fragments before and behind the caller's own instructions. */
+  /** Puts mandatory texts before and behind the caller's own instructions. */
   addInstructions(before: readonly string[], after: readonly string[]): void;
   /** Every text the model would read, in order, each replaceable in place. */
   texts(): readonly TextSlot[];
-  /** Rough length of the input, for an estimate when the provider never tells. */
+  /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;
-}
-
-export interface TextSlot {
-  readonly role: "system" | "user" | "assistant" | "tool";
-  readonly text: string;
-  replace(text: string): void;
 }
 
 export interface ModelReference {
@@ -35,6 +32,69 @@ export interface ModelReference {
   readonly name: string | null;
   /** Gateway id, which wins: it is unambiguous. */
   readonly id: string | null;
-  /** What the model must be able to do to serve this endpoint. */
-  readonly mode: string;
+  /** The model must be able to do one of these to serve this endpoint. */
+  readonly modes: readonly string[];
+}
+
+/** The view of a request that carries nothing for a model. */
+export const EMPTY_VIEW: RequestView = {
+  model: null,
+  streaming: false,
+  temperature: null,
+  maxTokens: null,
+  candidates: 1,
+  tools: [],
+  removeTools: () => undefined,
+  instructions: null,
+  addInstructions: () => undefined,
+  texts: () => [],
+  inputCharacters: 0,
+};
+
+/** A request in a vendor's format, as controls see it. */
+export class InboundView implements RequestView {
+  readonly model: ModelReference;
+  private readonly inbound: InboundRequest;
+
+  constructor(inbound: InboundRequest, modes: readonly string[]) {
+    this.inbound = inbound;
+    this.model = { name: inbound.model, id: inbound.modelId, modes };
+  }
+
+  get streaming(): boolean {
+    return this.inbound.stream;
+  }
+  get temperature(): number | null {
+    return this.inbound.temperature;
+  }
+  set temperature(value: number | null) {
+    this.inbound.temperature = value;
+  }
+  get maxTokens(): number | null {
+    return this.inbound.maxTokens;
+  }
+  set maxTokens(value: number | null) {
+    this.inbound.maxTokens = value;
+  }
+  get candidates(): number {
+    return this.inbound.candidates;
+  }
+  get tools(): readonly string[] {
+    return this.inbound.tools;
+  }
+  removeTools(names: ReadonlySet<string>): void {
+    this.inbound.removeTools(names);
+  }
+  get instructions(): string | null {
+    return this.inbound.instructions;
+  }
+  addInstructions(before: readonly string[], after: readonly string[]): void {
+    this.inbound.addInstructions(before, after);
+  }
+  texts(): readonly TextSlot[] {
+    return this.inbound.texts();
+  }
+  get inputCharacters(): number {
+    return this.inbound.inputCharacters;
+  }
 }

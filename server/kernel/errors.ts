@@ -31,6 +31,9 @@ export const ERRORS = {
   too_many_logins: { status: 429, message: "Too many failed logins. Try again later.", retry: true },
 
   // What is asked for
+  residency_violation: { status: 403, message: "No model for this request is in a region the tenant allows.", retry: false },
+  media_unavailable: { status: 400, message: "An image or file the request names by address could not be fetched for the model's provider.", retry: true },
+  unsupported_parameter: { status: 400, message: "The model's provider cannot be told everything the request asks for.", retry: false },
   model_not_found: { status: 404, message: "There is no such model.", retry: false },
   model_not_allowed: { status: 403, message: "The model is not granted to the caller's resource group.", retry: false },
   model_disabled: { status: 403, message: "The model is switched off.", retry: false },
@@ -52,6 +55,7 @@ export const ERRORS = {
   upstream_invalid_response: { status: 502, message: "The model provider sent an answer the gateway could not read.", retry: true },
   upstream_interrupted: { status: 502, message: "The model provider broke off its answer.", retry: true },
   upstream_timeout: { status: 504, message: "The model provider did not answer in time.", retry: true },
+  no_healthy_member: { status: 503, message: "No member of the routing group can take calls just now.", retry: true },
   upstream_address_denied: { status: 502, message: "The model provider's address is not allowed from this gateway.", retry: false },
 
   // Gateway

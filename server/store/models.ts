@@ -71,6 +71,30 @@ export async function judgesByDefault(db: Database | Trx, tenantId: string, mode
   return row !== undefined;
 }
 
+/** Modes of the members of a routing group, by the members' names. */
+export async function membersOfGroup(db: Database | Trx, tenantId: string, routingGroupId: string): Promise<{ name: string; modes: string[] }[]> {
+  return db.selectFrom("models").select(["name", "modes"]).where("tenant_id", "=", tenantId).where("routing_group_id", "=", routingGroupId).orderBy("name").execute();
+}
+
+/** The models of a tenant that are members of routing groups. */
+export async function routedModels(db: Database | Trx, tenantId: string, routingGroupIds: readonly string[]): Promise<ModelRow[]> {
+  if (routingGroupIds.length === 0) return [];
+  return modelsOf(db, tenantId).selectAll("m").select(["p.provider_key", groupIds.as("group_ids")]).where("m.routing_group_id", "in", routingGroupIds).orderBy("m.name").execute();
+}
+
+/**
+ * Writes what a probe found; the record's updated_at is that of its configuration and stays. Returns whether it is news:
+ * the first finding, or another than the last. False as well for a model that is gone.
+ */
+export async function recordHealth(db: Database | Trx, tenantId: string, modelId: string, healthy: boolean, at: Date): Promise<boolean> {
+  const { rows } = await sql<{ news: boolean }>`
+    UPDATE models m SET is_healthy = ${healthy}, health_checked_at = ${at}
+      FROM (SELECT id, is_healthy FROM models WHERE tenant_id = ${tenantId} AND id = ${modelId} FOR UPDATE) before
+     WHERE m.id = before.id
+    RETURNING before.is_healthy IS DISTINCT FROM ${healthy} AS news`.execute(db);
+  return rows[0]?.news ?? false;
+}
+
 /** Names of the tenant's models by id. */
 export async function modelNames(db: Database, tenantId: string): Promise<Map<string, string>> {
   const rows = await db.selectFrom("models").select(["id", "name"]).where("tenant_id", "=", tenantId).execute();

@@ -1,25 +1,27 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
-import type { DataRetention, ModelTable, ProviderTable } from "./schema.ts";
+import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
 
 export interface TenantPolicyRows extends PolicyRows {
-  readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention };
+  readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention; allowed_regions: string[] };
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
+  readonly routing_groups: Selectable<RoutingGroupTable>[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
   // One transaction, so that a model never refers to a provider the other query did not see yet.
   return db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(async (trx) => {
-    const tenant = await trx.selectFrom("tenants").select(["id", "enabled", "data_retention"]).where("id", "=", tenantId).executeTakeFirst();
+    const tenant = await trx.selectFrom("tenants").select(["id", "enabled", "data_retention", "allowed_regions"]).where("id", "=", tenantId).executeTakeFirst();
     if (tenant === undefined) return null;
     const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
     const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
-    return { tenant, providers, models, ...(await readPolicyRows(trx, tenantId)) };
+    const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
+    return { tenant, providers, models, routing_groups: routingGroups, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 

@@ -3,11 +3,13 @@ import type { Usage } from "./usage.ts";
 /** Bytes to hand on now; null when there are none. */
 export type StreamPiece = Uint8Array | null;
 
-/** One answer's way from the provider's frames to the caller's. Stateful, one for each call, no I/O. */
+/** One answer's way from the provider's frames to the caller's. Stateful, one for each attempt, no I/O. */
 export interface StreamCodec {
   push(piece: Uint8Array): StreamPiece;
   /** Call once the provider ended its stream. `last` must wait for the audit row; `complete` is false for a torn answer. */
   end(): { complete: boolean; last: StreamPiece };
+  /** Whether anything of the answer itself (a text, a tool call, its end) has been seen: before that another provider can still be tried. */
+  readonly begun: boolean;
   /** As the provider told it; null when it never did. */
   readonly usage: Usage | null;
   /** Rough length of the output seen, for an estimate when the stream ends before its usage. */

@@ -6,6 +6,12 @@ import { jsonLog } from "../../server/kernel/log.ts";
 import { secretBox } from "../../server/kernel/secrets.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
+import { echoProvider } from "../../server/upstreams/providers/echo/echo.ts";
+import { converseCodec } from "../../server/wire/converse/converse-codec.ts";
+import { geminiCodec } from "../../server/wire/gemini/gemini-codec.ts";
+import { messagesCodec } from "../../server/wire/messages/messages-codec.ts";
+import { chatCodec } from "../../server/wire/openai/chat-codec.ts";
+import { responsesCodec } from "../../server/wire/responses/responses-codec.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
@@ -57,6 +63,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     jwtSecret: "0123456789abcdef0123456789abcdef",
     jwtExpirySeconds: 3600,
     passwords: { hashPassword, verifyPassword, dummyVerify },
+    upstream: { clock, providers: { echo: echoProvider(clock) }, codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec } },
     health: { "/healthz": () => Response.json({ status: "alive" }), "/readyz": () => Response.json({}), "/metrics": () => new Response("") },
     ...options,
   });

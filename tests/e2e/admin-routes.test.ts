@@ -18,6 +18,8 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/providers/{id}": { name: "x" },
   "POST /v1/admin/llms": { name: "made-by-table", provider: "p" },
   "PATCH /v1/admin/llms/{id}": { description: "x" },
+  "POST /v1/admin/llm-router/routing-groups": { id: "made-by-table" },
+  "PATCH /v1/admin/llm-router/routing-groups/{id}": { description: "x" },
   "POST /v1/admin/resource-groups": { name: "made-by-table" },
   "PATCH /v1/admin/resource-groups/{id}": { description: "x" },
   "POST /v1/admin/resource-groups/{id}/llm-models": { model_ids: [crypto.randomUUID()] },
@@ -62,6 +64,7 @@ beforeAll(async () => {
   ids["/v1/admin/admin-users"] = acme.admin.id;
   ids["/v1/admin/providers"] = (await acme.send("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" })).body.id;
   ids["/v1/admin/llms"] = (await acme.send("POST", "/v1/admin/llms", { name: "m", provider: "p" })).body.id;
+  ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
@@ -166,7 +169,7 @@ describe("every write has an entry in the admin log", () => {
   test("which names it, and cannot be changed or removed", async () => {
     const writes = (await plane.system("GET", "/v1/admin/admin-log?page_size=200")).body.entries;
     const seen = new Set(writes.map((entry: { resource: string; action: string }) => `${entry.resource} ${entry.action}`));
-    for (const wanted of ["tenants create", "admin-users create", "providers create", "models create", "resource-groups create", "group-models bind", "api-keys create", "admin-users login"]) {
+    for (const wanted of ["tenants create", "admin-users create", "providers create", "models create", "routing-groups create", "resource-groups create", "group-models bind", "api-keys create", "admin-users login"]) {
       expect(seen.has(wanted)).toBe(true);
     }
     expect(plane.database.db.deleteFrom("admin_log").execute()).rejects.toThrow("append-only");

@@ -1,20 +1,44 @@
 import { z } from "zod";
 import { description, httpUrl, pageQuery, recordId, search, timestamp } from "./conventions.ts";
 import { upstreamKey } from "./providers.ts";
+import { routingGroupId } from "./routing-groups.ts";
 
-export const MODES = ["chat", "embedding", "responses", "completion"] as const;
+export const MODES = ["chat", "embedding", "responses", "completion", "image", "audio_speech", "audio_transcription", "video", "moderation"] as const;
 export const mode = z.enum(MODES);
 
 const modes = z.array(mode).min(1).max(MODES.length).refine((all) => new Set(all).size === all.length, "must name each mode once");
 const modelName = z.string().trim().min(1).max(200);
 // The table holds whole micro-dollars, so a finer price would be rounded without anyone being told.
-const price = z
+const setPrice = z
   .number()
   .min(0)
   .max(1_000_000)
-  .refine((usd) => Math.abs(usd * 1_000_000 - Math.round(usd * 1_000_000)) < 1e-3, "must have at most 6 decimals")
-  .nullable()
-  .describe("US dollars per million tokens; null: unpriced, which is not free");
+  .refine((usd) => Math.abs(usd * 1_000_000 - Math.round(usd * 1_000_000)) < 1e-3, "must have at most 6 decimals");
+const price = setPrice.nullable().describe("US dollars per million tokens; null: unpriced, which is not free");
+const unitPrice = z.number().min(0).max(1_000).nullable();
+
+const pricesSet = {
+  input_cost_per_million_tokens: setPrice.optional(),
+  output_cost_per_million_tokens: setPrice.optional(),
+  cache_read_cost_per_million_tokens: setPrice.optional(),
+  cache_write_cost_per_million_tokens: setPrice.optional(),
+  cache_write_hour_cost_per_million_tokens: setPrice.optional(),
+};
+
+const priceTier = z
+  .strictObject({ above_input_tokens: z.number().int().min(1).max(1_000_000_000), ...pricesSet })
+  .meta({ id: "PriceTier", description: "Prices of a whole call whose input, cached or not, is longer. One that is left out is that of the tier below." });
+
+const differ = <T>(items: readonly T[], key: (item: T) => unknown) => new Set(items.map(key)).size === items.length;
+const priceTiers = z.array(priceTier).max(10).refine((tiers) => differ(tiers, (tier) => tier.above_input_tokens), "must have a different above_input_tokens each");
+
+const priceChange = z
+  .strictObject({ effective_from: timestamp, ...pricesSet, price_tiers: priceTiers.optional() })
+  .meta({ id: "PriceChange", description: "Prices that take the place of all others, tiers included, from a moment on. One that is left out is unpriced." });
+const priceChanges = z.array(priceChange).max(50).refine((changes) => differ(changes, (change) => Date.parse(change.effective_from)), "must have a different effective_from each");
+
+const token = z.string().trim().min(1).max(50);
+const seconds = z.number().positive().max(86_400);
 const count = z.number().int().min(1).max(1_000_000_000_000).nullable();
 
 const written = {
@@ -31,6 +55,17 @@ const written = {
   output_cost_per_million_tokens: price.optional(),
   cache_read_cost_per_million_tokens: price.optional(),
   cache_write_cost_per_million_tokens: price.optional(),
+  cache_write_hour_cost_per_million_tokens: price.optional().describe("of writes kept for an hour; null: twice the input price"),
+  price_tiers: priceTiers.optional().describe("dearer prices of long prompts"),
+  price_changes: priceChanges.optional().describe("prices known to change; those already in force become the plain prices when the model is written"),
+  image_cost: unitPrice.optional().describe("US dollars per image; null: unpriced, as the other media prices"),
+  audio_input_cost_per_second: unitPrice.optional(),
+  audio_output_cost_per_million_characters: unitPrice.optional(),
+  video_cost_per_second: unitPrice.optional(),
+  supported_image_qualities: z.array(token).max(50).optional().describe("empty: no rule, as the other two lists"),
+  supported_video_resolutions: z.array(token).max(50).optional(),
+  supported_video_durations: z.array(seconds).max(50).optional().describe("seconds"),
+  max_video_duration_seconds: seconds.nullable().optional(),
   context_window: count.optional(),
   max_output_tokens: count.optional(),
   supports_vision: z.boolean().optional(),
@@ -41,6 +76,8 @@ const written = {
   rate_limit_tpm: count.optional().describe("tokens a minute over all groups"),
   max_concurrent_requests: count.optional(),
   residency_region: z.string().min(1).max(100).nullable().optional(),
+  routing_group_id: routingGroupId.nullable().optional().describe("routing group it serves as a member; null takes it out"),
+  routing_weight: z.number().int().min(0).max(1_000_000).optional().describe("share of the group's calls; 0: only when no other member can serve; 1 when left out"),
   icon_url: httpUrl.nullable().optional(),
 };
 
@@ -48,7 +85,7 @@ export const modelCreate = z
   .strictObject({
     name: modelName.describe("what callers put in `model`; unique in the tenant"),
     model_name: modelName.optional().describe("what the provider is sent; the name when left out"),
-    provider: z.string().min(1).max(63).describe("provider_key of its provider"),
+    provider: z.string().min(1).max(63).describe("provider_key of its provider; the record of a provider the gateway knows is made when there is none"),
     ...written,
     group_ids: z.array(recordId).max(1000).optional().describe("resource groups to grant it to"),
   })
@@ -58,6 +95,7 @@ export const modelUpdate = z
   .strictObject({ name: modelName.optional(), model_name: modelName.optional(), provider: z.string().min(1).max(63).optional(), ...written })
   .meta({ id: "ModelUpdate" });
 
+const listedMode = z.enum([...MODES, "routing"]);
 const money = z.number().nullable();
 const number = z.number().nullable();
 
@@ -67,9 +105,9 @@ export const model = z
     tenant_id: z.string(),
     name: z.string(),
     model_name: z.string(),
-    provider: z.string().describe("provider_key"),
-    provider_id: recordId,
-    mode,
+    provider: z.string().describe("provider_key; `routing` of a routing group's virtual model"),
+    provider_id: recordId.nullable().describe("null of a routing group's virtual model"),
+    mode: listedMode,
     modes: z.array(mode),
     enabled: z.boolean(),
     description: z.string().nullable(),
@@ -83,6 +121,17 @@ export const model = z
     output_cost_per_million_tokens: money,
     cache_read_cost_per_million_tokens: money,
     cache_write_cost_per_million_tokens: money,
+    cache_write_hour_cost_per_million_tokens: money,
+    price_tiers: z.array(priceTier),
+    price_changes: z.array(priceChange),
+    image_cost: money,
+    audio_input_cost_per_second: money,
+    audio_output_cost_per_million_characters: money,
+    video_cost_per_second: money,
+    supported_image_qualities: z.array(z.string()),
+    supported_video_resolutions: z.array(z.string()),
+    supported_video_durations: z.array(z.number()),
+    max_video_duration_seconds: number,
     context_window: number,
     max_output_tokens: number,
     supports_vision: z.boolean(),
@@ -93,6 +142,10 @@ export const model = z
     rate_limit_tpm: number,
     max_concurrent_requests: number,
     residency_region: z.string().nullable(),
+    routing_group_id: z.string().nullable(),
+    routing_weight: z.number(),
+    is_healthy: z.boolean().nullable().describe("what the last probe found; null: never probed"),
+    health_checked_at: timestamp.nullable(),
     icon_url: z.string().nullable(),
     group_ids: z.array(recordId).describe("resource groups it is bound to directly"),
     created_at: timestamp,
@@ -103,10 +156,13 @@ export const model = z
 export const modelQuery = z.strictObject({
   ...pageQuery.shape,
   search,
-  mode: z.enum([...MODES, "routing"]).optional(),
+  mode: listedMode.optional().describe("routing: the virtual models of the routing groups"),
   provider_key: z.string().max(63).optional(),
 });
 
+export type Mode = z.output<typeof mode>;
+export type PriceTier = z.output<typeof priceTier>;
+export type PriceChange = z.output<typeof priceChange>;
 export type Model = z.output<typeof model>;
 export type ModelCreate = z.output<typeof modelCreate>;
 export type ModelUpdate = z.output<typeof modelUpdate>;

@@ -1,80 +1,25 @@
-import type { Model, ModelCreate, ModelQuery, ModelUpdate } from "@gatehouse/contracts/models";
+import type { Mode, Model, ModelCreate, ModelQuery, ModelUpdate } from "@gatehouse/contracts/models";
 import { uuid } from "../../kernel/ids.ts";
-import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
+import { recordChange } from "../../store/config-changes.ts";
 import { bindModels } from "../../store/group-models.ts";
-import { judgesByDefault, modelIdByName, modelStore, type ModelInsert, type ModelPatch, type ModelRow } from "../../store/models.ts";
+import { judgesByDefault, modelIdByName, modelStore, recordHealth, type ModelInsert, type ModelPatch, type ModelRow } from "../../store/models.ts";
 import { providerById, providerByKey, type ProviderRow } from "../../store/providers.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
-import { invalidField, records } from "../writes/records.ts";
-import type { Write } from "../writes/write.ts";
-import { originOf, sealedKey } from "./providers.ts";
+import { lockModelNames, routingGroupMode } from "../../store/routing-groups.ts";
+import { invalidField, records, type Records } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { filledFromCatalog } from "./catalog/fill.ts";
+import { refuseRoutingGroupName } from "./model-names.ts";
+import { readModel } from "./model-read.ts";
+import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
+import { originOf, providerToUse, sealedKey } from "./providers.ts";
+import { listVirtualModels } from "./virtual-models.ts";
 
-type Mode = Model["mode"];
-
-const usd = (micros: number | null): number | null => (micros === null ? null : usdFromMicros(micros));
-
-function read(row: ModelRow): Model {
-  return {
-    id: row.id,
-    tenant_id: row.tenant_id,
-    name: row.name,
-    model_name: row.model_name,
-    provider: row.provider_key,
-    provider_id: row.provider_id,
-    mode: (row.modes[0] ?? "chat") as Mode,
-    modes: row.modes as Mode[],
-    enabled: row.enabled,
-    description: row.description,
-    base_url: row.base_url,
-    has_api_key: row.api_key_sealed !== null,
-    api_key_hint: row.api_key_hint,
-    default_temperature: row.default_temperature,
-    default_max_tokens: row.default_max_tokens,
-    system_prompt: row.system_prompt,
-    input_cost_per_million_tokens: usd(row.input_cost),
-    output_cost_per_million_tokens: usd(row.output_cost),
-    cache_read_cost_per_million_tokens: usd(row.cache_read_cost),
-    cache_write_cost_per_million_tokens: usd(row.cache_write_cost),
-    context_window: row.context_window,
-    max_output_tokens: row.max_output_tokens,
-    supports_vision: row.supports_vision,
-    supports_tools: row.supports_tools,
-    supports_file_uploads: row.supports_file_uploads,
-    supports_streaming: row.supports_streaming,
-    rate_limit_rpm: row.rate_limit_rpm,
-    rate_limit_tpm: row.rate_limit_tpm,
-    max_concurrent_requests: row.max_concurrent_requests,
-    residency_region: row.residency_region,
-    icon_url: row.icon_url,
-    group_ids: row.group_ids,
-    created_at: row.created_at.toISOString(),
-    updated_at: row.updated_at.toISOString(),
-  };
-}
-
-/** The columns a body sets, but for its modes and its key. A member it leaves out sets none. */
-async function columns(write: Write, tenantId: string, body: ModelUpdate): Promise<ModelPatch> {
-  const {
-    provider,
-    modes: _modes,
-    mode: _mode,
-    api_key: _apiKey,
-    input_cost_per_million_tokens: input,
-    output_cost_per_million_tokens: output,
-    cache_read_cost_per_million_tokens: cacheRead,
-    cache_write_cost_per_million_tokens: cacheWrite,
-    ...same
-  } = body;
-  const patch: ModelPatch = { ...same, updated_at: write.now };
-  if (provider !== undefined) {
-    const found = await providerByKey(write.trx, tenantId, provider);
-    if (found === undefined) throw invalidField("provider", "is the provider_key of no provider of this tenant");
-    patch.provider_id = found.id;
-  }
-  for (const [column, price] of [["input_cost", input], ["output_cost", output], ["cache_read_cost", cacheRead], ["cache_write_cost", cacheWrite]] as const) {
-    if (price !== undefined) patch[column] = price === null ? null : microsFromUsd(price);
-  }
-  return patch;
+/** The columns a body sets, but for its modes, its provider and its key. A member it leaves out sets none. */
+function columns(write: Write, body: ModelUpdate): ModelPatch {
+  const { provider: _provider, modes: _modes, mode: _mode, api_key: _apiKey, ...rest } = body;
+  const same = Object.fromEntries(Object.entries(rest).filter(([member]) => !PRICE_MEMBERS.has(member)));
+  return { ...same, ...priceColumns(body), updated_at: write.now };
 }
 
 /** `mode` stands first among `modes`; one of them given alone says enough. */
@@ -102,41 +47,55 @@ function guardKeys(next: { baseUrl: string | null; provider: ProviderRow; apiKey
   }
 }
 
-export const models = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, ModelUpdate, ModelQuery, string>({
+/** A member serves what its group is asked for. */
+async function checkRoutingGroup(write: Write, tenantId: string, routingGroupId: string | null, modes: readonly string[]): Promise<void> {
+  if (routingGroupId === null) return;
+  const mode = await routingGroupMode(write.trx, tenantId, routingGroupId);
+  if (mode === undefined) throw invalidField("routing_group_id", "is the id of no routing group of this tenant");
+  if (!modes.includes(mode)) throw invalidField("routing_group_id", `names a group of the mode ${mode}, which this model does not serve`);
+}
+
+const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, ModelUpdate, ModelQuery, string>({
   resource: "models",
   noun: "model",
   store: modelStore,
-  read,
+  read: readModel,
   tenantOf: (row) => row.tenant_id,
-  twin: (write, tenantId, candidate) => modelIdByName(write.trx, tenantId, candidate.name),
-  async toInsert(write, tenantId, body) {
+  begin: (write, tenantId) => lockModelNames(write.trx, tenantId),
+  async twin(write, tenantId, candidate) {
+    await refuseRoutingGroupName(write, tenantId, candidate.name);
+    return modelIdByName(write.trx, tenantId, candidate.name);
+  },
+  async toInsert(write, tenantId, asked) {
     const id = uuid();
-    const { group_ids: _groupIds, ...rest } = body;
-    const given = await columns(write, tenantId, rest);
-    const provider = await providerById(write.trx, tenantId, given.provider_id as string);
-    if (provider === undefined) throw new Error("a model's provider is not there");
+    const provider = await providerToUse(write, tenantId, asked.provider);
+    const { group_ids: _groupIds, ...body } = await filledFromCatalog(asked, provider, write.now);
     guardKeys({ baseUrl: body.base_url ?? null, provider, apiKey: body.api_key }, null);
+    const modes = body.modes === undefined ? [body.mode ?? "chat"] : modesOf(body, []);
+    await checkRoutingGroup(write, tenantId, body.routing_group_id ?? null, modes);
     return {
-      ...given,
+      ...columns(write, body),
       id,
       tenant_id: tenantId,
       name: body.name,
       model_name: body.model_name ?? body.name,
       provider_id: provider.id,
-      modes: body.modes === undefined ? [body.mode ?? "chat"] : modesOf(body, []),
+      modes,
       ...sealedKey(write, "models", id, body.api_key),
       created_at: write.now,
       updated_at: write.now,
     } as ModelInsert;
   },
   async toPatch(write, tenantId, row, body) {
-    const patch = await columns(write, tenantId, body);
-    const provider = await providerById(write.trx, tenantId, (patch.provider_id as string | undefined) ?? row.provider_id);
     const before = await providerById(write.trx, tenantId, row.provider_id);
-    if (provider === undefined || before === undefined) throw new Error("a model's provider is not there");
+    if (before === undefined) throw new Error("a model's provider is not there");
+    const provider = body.provider === undefined ? before : await providerByKey(write.trx, tenantId, body.provider);
+    if (provider === undefined) throw invalidField("provider", "is the provider_key of no provider of this tenant");
     const baseUrl = body.base_url === undefined ? row.base_url : body.base_url;
     guardKeys({ baseUrl, provider, apiKey: body.api_key }, row.api_key_sealed === null ? null : (row.base_url ?? before.base_url));
-    return { ...patch, modes: modesOf(body, row.modes), ...sealedKey(write, "models", row.id, body.api_key) };
+    const modes = modesOf(body, row.modes);
+    await checkRoutingGroup(write, tenantId, body.routing_group_id === undefined ? row.routing_group_id : body.routing_group_id, modes);
+    return { ...foldedChanges(row, write.now), ...columns(write, body), provider_id: provider.id, modes, ...sealedKey(write, "models", row.id, body.api_key) };
   },
   async created(write, tenantId, row, body) {
     const groupIds = [...new Set(body.group_ids ?? [])];
@@ -149,3 +108,20 @@ export const models = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCre
   dependents: async (write, row) => ((await judgesByDefault(write.trx, row.tenant_id, row.id)) ? ["the tenant's default_judge_model_id"] : []),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
+
+/** With the mode `routing`, the list is that of the routing groups' virtual models, which are no records of this table. */
+export const models: Records<Model, ModelCreate, ModelUpdate, ModelQuery> = {
+  ...stored,
+  list: (directory, tenantId, filters, page) =>
+    filters.mode === "routing" ? listVirtualModels(directory, tenantId, filters, page) : stored.list(directory, tenantId, filters, page),
+};
+
+/** Writes what a probe of a model found, and tells the runtime processes when it is news. It is no change for the admin log. */
+export async function recordModelHealth(directory: Directory, tenantId: string, modelId: string, healthy: boolean): Promise<Date> {
+  const at = new Date(directory.clock.now());
+  await directory.db.transaction().execute(async (trx) => {
+    const news = await recordHealth(trx, tenantId, modelId, healthy, at);
+    if (news) await recordChange(trx, { tenant_id: tenantId, topic: "policy" });
+  });
+  return at;
+}

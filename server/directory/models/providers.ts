@@ -1,6 +1,7 @@
 import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate } from "@gatehouse/contracts/providers";
 import { uuid } from "../../kernel/ids.ts";
 import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
+import { catalogProvider } from "./catalog/known-providers.ts";
 import { sealContext } from "../snapshot.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
@@ -97,3 +98,24 @@ export const providers = records<ProviderRow, ProviderInsert, ProviderPatch, Pro
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 
+/**
+ * The provider a new model is to be served by. The record of one the gateway knows is made when the tenant has none; it
+ * has no key until an admin sets one, or the model's own. Throws a refusal that names `provider`.
+ */
+export async function providerToUse(write: Write, tenantId: string, providerKey: string): Promise<ProviderRow> {
+  const there = await providerByKey(write.trx, tenantId, providerKey);
+  if (there !== undefined) return there;
+  const known = catalogProvider(providerKey);
+  if (known === undefined) throw invalidField("provider", "is the provider_key of no provider of this tenant");
+  if (known.base_url === null) throw invalidField("provider", `has no record in this tenant, and the address of ${known.name} is one's own: make the record first`);
+  await providers.create(write, tenantId, {
+    provider_key: providerKey,
+    name: known.name,
+    api_format: known.api_format,
+    base_url: known.base_url,
+    ...(known.region === undefined ? {} : { region: known.region }),
+  });
+  const made = await providerByKey(write.trx, tenantId, providerKey);
+  if (made === undefined) throw new Error("a provider is not there after it was made");
+  return made;
+}

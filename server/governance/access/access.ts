@@ -1,33 +1,58 @@
+import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
-import { refuse } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Route } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
 import type { ModelReference } from "../view.ts";
+import { standIn } from "./stand-in.ts";
 
-/** A model is open to a call when it is granted to the call's resource group, on its own. Sets `call.model`. */
+/**
+ * A model is open to a call when it is granted to the call's resource group, on its own; a routing group opens nothing
+ * that is not granted. Sets `call.route` and `call.model`.
+ */
 export const access: RequestControl = {
   name: "access",
   decide(call, view) {
     if (view.model === null || call.scope === null) return PASS;
-    const model = resolve(call.scope, view.model);
-    if (model === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(view.model.id ?? view.model.name)}.`));
-    if (!call.scope.granted.has(model.id)) return refused(refuse("model_not_allowed"));
-    if (!model.enabled || !model.provider.enabled) return refused(refuse("model_disabled"));
-    if (!model.modes.includes(view.model.mode)) {
-      return refused(refuse("model_mode_mismatch", `The model ${JSON.stringify(model.name)} does not serve ${view.model.mode}; it serves ${model.modes.join(", ")}.`));
-    }
-    call.model = model;
+    const found = resolve(call.scope, view.model);
+    if (found === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(view.model.id ?? view.model.name)}.`));
+    const route = "members" in found ? routeOfGroup(call.scope, found, view.model.modes) : routeOfModel(call.scope, found, view.model.modes);
+    if ("code" in route) return refused(route);
+    call.route = route;
+    call.model = route.group === null ? (route.members[0]?.model ?? null) : standIn(route.group, route.members);
     return PASS;
   },
 };
 
 /** By id, then by gateway name, then by the provider's name, where a granted model wins over its namesakes. */
-function resolve(scope: GroupScope, reference: ModelReference): ModelEntry | null {
-  const { tenant } = scope;
-  if (reference.id !== null) return tenant.models.get(reference.id) ?? null;
-  if (reference.name === null) return null;
-  const named = tenant.modelsByName.get(reference.name);
+function resolve({ tenant, granted }: GroupScope, reference: ModelReference): ModelEntry | RoutingGroupEntry | null {
+  if (reference.id !== null) return tenant.models.get(reference.id) ?? tenant.routingGroupsByModelId.get(reference.id) ?? null;
+  const { name } = reference;
+  if (name === null) return null;
+  const named = tenant.modelsByName.get(name) ?? tenant.routingGroups.get(name) ?? tenant.routingGroupsByName.get(name);
   if (named !== undefined) return named;
-  const sharing = tenant.modelsByModelName.get(reference.name) ?? [];
-  return sharing.find((model) => scope.granted.has(model.id)) ?? sharing[0] ?? null;
+  const sharing = tenant.modelsByModelName.get(name) ?? [];
+  return sharing.find((model) => granted.has(model.id)) ?? sharing[0] ?? null;
+}
+
+function routeOfModel(scope: GroupScope, model: ModelEntry, modes: readonly string[]): Route | Refusal {
+  if (!scope.granted.has(model.id)) return refuse("model_not_allowed");
+  if (!model.enabled || !model.provider.enabled) return refuse("model_disabled");
+  if (!serves(model, modes)) return refuse("model_mode_mismatch", `The model ${JSON.stringify(model.name)} does not serve ${modes[0]}; it serves ${model.modes.join(", ")}.`);
+  return { group: null, members: [{ model, weight: 1 }] };
+}
+
+function routeOfGroup(scope: GroupScope, group: RoutingGroupEntry, modes: readonly string[]): Route | Refusal {
+  const granted = group.members.filter(({ model }) => scope.granted.has(model.id));
+  if (granted.length === 0) return refuse("model_not_allowed", "No member of the routing group is granted to the caller's resource group.");
+  const enabled = granted.filter(({ model }) => model.enabled && model.provider.enabled);
+  if (!group.enabled || enabled.length === 0) return refuse("model_disabled", "The routing group, or each of its members granted to the caller, is switched off.");
+  const members = enabled.filter(({ model }) => serves(model, modes));
+  if (members.length === 0) return refuse("model_mode_mismatch", `No member of the routing group ${JSON.stringify(group.id)} serves ${modes[0]}.`);
+  return { group, members };
+}
+
+function serves(model: ModelEntry, modes: readonly string[]): boolean {
+  return modes.some((mode) => model.modes.includes(mode));
 }

@@ -1,17 +1,66 @@
+import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 
+/** A model a caller may name, a routing group's virtual one included. */
+export interface UsableModel {
+  readonly id: string;
+  readonly name: string;
+  readonly modes: readonly string[];
+  readonly ownedBy: string;
+  readonly createdSeconds: number;
+  readonly contextWindow: number | null;
+  readonly maxOutputTokens: number | null;
+}
+
 /** The models the scope's callers may use, by name: exactly what a call would be let through to. */
-export function usableModels(scope: GroupScope): ModelEntry[] {
-  const models: ModelEntry[] = [];
-  for (const id of scope.granted) {
-    const model = scope.tenant.models.get(id);
-    if (model?.enabled && model.provider.enabled) models.push(model);
+export function usableModels(scope: GroupScope): UsableModel[] {
+  const { tenant, granted } = scope;
+  const models: UsableModel[] = [];
+  for (const id of granted) {
+    const model = tenant.models.get(id);
+    if (model !== undefined && isOpen(model)) models.push(ofModel(model));
+  }
+  for (const group of tenant.routingGroups.values()) {
+    const usable = ofGroup(scope, group);
+    if (usable !== null) models.push(usable);
   }
   return models.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 /** One of them, by gateway id or name; null when it is not there or not granted, which are told apart to nobody. */
-export function usableModel(scope: GroupScope, idOrName: string): ModelEntry | null {
-  const model = scope.tenant.models.get(idOrName) ?? scope.tenant.modelsByName.get(idOrName);
-  return model?.enabled && model.provider.enabled && scope.granted.has(model.id) ? model : null;
+export function usableModel(scope: GroupScope, idOrName: string): UsableModel | null {
+  const { tenant } = scope;
+  const model = tenant.models.get(idOrName) ?? tenant.modelsByName.get(idOrName);
+  if (model !== undefined) return scope.granted.has(model.id) && isOpen(model) ? ofModel(model) : null;
+  const group = tenant.routingGroupsByModelId.get(idOrName) ?? tenant.routingGroups.get(idOrName) ?? tenant.routingGroupsByName.get(idOrName);
+  return group === undefined ? null : ofGroup(scope, group);
+}
+
+function isOpen(model: ModelEntry): boolean {
+  return model.enabled && model.provider.enabled;
+}
+
+function ofModel(model: ModelEntry): UsableModel {
+  return { id: model.id, name: model.name, modes: model.modes, ownedBy: model.provider.providerKey, createdSeconds: model.createdSeconds, contextWindow: model.contextWindow, maxOutputTokens: model.maxOutputTokens };
+}
+
+/** Its bounds are those every member keeps. */
+function ofGroup(scope: GroupScope, group: RoutingGroupEntry): UsableModel | null {
+  if (!group.enabled) return null;
+  const members = group.members.filter(({ model }) => scope.granted.has(model.id) && isOpen(model));
+  if (members.length === 0) return null;
+  return {
+    id: group.modelId,
+    name: group.id,
+    modes: ["routing"],
+    ownedBy: "gatehouse",
+    createdSeconds: group.createdSeconds,
+    contextWindow: smallest(members.map(({ model }) => model.contextWindow)),
+    maxOutputTokens: smallest(members.map(({ model }) => model.maxOutputTokens)),
+  };
+}
+
+function smallest(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.min(...known);
 }

@@ -1,4 +1,4 @@
-import type { CapacityCaps, GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Fields } from "../../directory/limits/merge.ts";
 import { type Period, periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../kernel/money.ts";
@@ -61,7 +61,7 @@ export function planFor(scope: GroupScope, model: ModelEntry, at: number): CallP
       addWindows(parts, toolScope, TOOL_CALLS, rules, policies.effective(id, "llm_governance", itemId), at, () => null);
     }
   }
-  addCapacity(parts, `c/model/${model.id}`, model.name, model.caps);
+  addCapacity(parts, `c/model/${model.id}`, model.name, { requestsPerMinute: model.rateLimitRpm, tokensPerMinute: model.rateLimitTpm, concurrent: model.maxConcurrent });
   const holding = parts.windows.filter(({ hard, measure }) => hard && (measure === "tokens" || measure === "micros"));
   return { tenantId: scope.tenant.id, ...parts, needsPrice: holding.some(({ measure }) => measure === "micros"), needsBound: holding.length > 0 };
 }
@@ -111,6 +111,13 @@ function addWindows(parts: Parts, scope: number, quotas: readonly Quota[], own: 
       truth: truth(period),
     });
   }
+}
+
+/** A model's or routing group's own ceilings across all groups; null is none. */
+interface CapacityCaps {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly concurrent: number | null;
 }
 
 /** The ceilings of a model, or of a routing group, which everybody who uses it shares. */

@@ -42,21 +42,27 @@ export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: numb
   return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, worst.inputTokens, outputTokens) ?? 0, toolCalls };
 }
 
-/** Null when a price is missing. Input is taken at the dearest rate it could be billed at: fresh, read from a cache or written to one. */
+/** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier or date. */
 export function dearest(model: ModelEntry, inputTokens: number, outputTokens: number): MicroUsd | null {
-  const { input, output, cacheRead, cacheWrite } = model.prices;
-  if (input === null || output === null) return null;
-  return costOf([
-    { tokens: inputTokens, pricePerMillion: Math.max(input, cacheRead ?? input, cacheWrite ?? input) },
-    { tokens: outputTokens, pricePerMillion: output },
-  ]);
+  let most: MicroUsd | null = null;
+  for (const { prices, tiers } of model.priceSchedule) {
+    for (const of of [prices, ...tiers.map((tier) => tier.prices)]) {
+      if (of.input === null || of.output === null) return null;
+      const cost = costOf([
+        { tokens: inputTokens, pricePerMillion: Math.max(of.input, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0) },
+        { tokens: outputTokens, pricePerMillion: of.output },
+      ]);
+      most = most === null ? cost : Math.max(most, cost);
+    }
+  }
+  return most;
 }
 
 /** The longest answer that what is left would cover, or null when it is too short to be worth the call. */
 export function affordable(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
   let output = left - worst.inputTokens;
   if (measure === "micros") {
-    const price = model.prices.output ?? 0;
+    const price = Math.max(...model.priceSchedule.flatMap(({ prices, tiers }) => [prices.output ?? 0, ...tiers.map((tier) => tier.prices.output ?? 0)]));
     const forInput = dearest(model, worst.inputTokens, 0) ?? 0;
     // One micro-dollar less: a cost is rounded once, over its sum.
     output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);

@@ -1,31 +1,94 @@
 import { describe, expect, test } from "bun:test";
-import { costOfUsage } from "./cost.ts";
+import type { DatedPrices, Prices } from "../../directory/models/prices.ts";
+import type { Usage } from "../../wire/usage.ts";
+import { costAt, costOfUsage } from "./cost.ts";
 
-// $1.25 in, $10 out, $0.125 cached, $1.5625 cache write, each per million tokens.
-const PRICES = { input: 1_250_000, output: 10_000_000, cacheRead: 125_000, cacheWrite: 1_562_500 };
-const usage = (inputUncached: number, output: number, cacheRead = 0, cacheWrite = 0) => ({ inputUncached, output, cacheRead, cacheWrite, estimated: false });
+const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrite: null, cacheWriteHour: null };
+const NOTHING: Usage = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+const usd = (dollars: number) => dollars * 1_000_000;
+const always = (prices: Prices): DatedPrices[] => [{ from: Number.NEGATIVE_INFINITY, prices, tiers: [] }];
 
-describe("what a call costs", () => {
-  test("worked by hand", () => {
-    // 1,000 x 1.25 + 500 x 10 = 1,250 + 5,000 micro-dollars
-    expect(costOfUsage(PRICES, usage(1_000, 500))).toEqual({ micros: 6_250, cacheSavings: null });
-    // 200 x 1.25 + 100 x 10 + 800 x 0.125 + 400 x 1.5625 = 250 + 1,000 + 100 + 625; uncached the 1,200 would be 1,500, so 775 saved
-    expect(costOfUsage(PRICES, usage(200, 100, 800, 400))).toEqual({ micros: 1_975, cacheSavings: 775 });
+describe("what a call costs, worked by hand", () => {
+  test("OpenAI, with cache reads and writes", () => {
+    // gpt-6-sol: $2 in, $10 out, $0.20 read, $2.50 written
+    const prices = { ...UNPRICED, input: usd(2), output: usd(10), cacheRead: usd(0.2), cacheWrite: usd(2.5) };
+    // prompt_tokens 12,000 of which 8,000 cached and 1,500 written; completion_tokens 900 of which 600 reasoning
+    const usage = { ...NOTHING, inputUncached: 2_500, cacheRead: 8_000, cacheWrite: 1_500, output: 900, reasoning: 600 };
+    // 2,500 x 2 + 8,000 x 0.2 + 1,500 x 2.5 + 900 x 10 = 5,000 + 1,600 + 3,750 + 9,000
+    // the 9,500 cached would have been 19,000 plain; they were 5,350
+    expect(costOfUsage(prices, usage)).toEqual({ micros: 19_350, cacheSavings: 13_650 });
+  });
+
+  test("Anthropic, with writes for five minutes and for an hour", () => {
+    // claude-sonnet-5: $2 in, $10 out, $0.20 read, $2.50 written for 5 minutes, $4 for an hour
+    const prices: Prices = { input: usd(2), output: usd(10), cacheRead: usd(0.2), cacheWrite: usd(2.5), cacheWriteHour: usd(4) };
+    const usage = { ...NOTHING, inputUncached: 120, cacheRead: 40_000, cacheWrite: 2_000, cacheWriteHour: 10_000, output: 700 };
+    // 240 + 8,000 + 5,000 + 40,000 + 7,000; the 52,000 cached would have been 104,000 plain; they were 53,000
+    const cost = { micros: 60_240, cacheSavings: 51_000 };
+    expect(costOfUsage(prices, usage)).toEqual(cost);
+    // Without a price of its own an hour costs twice the input, as the vendor publishes.
+    expect(costOfUsage({ ...prices, cacheWriteHour: null }, usage)).toEqual(cost);
+    // A first call that only writes costs more than one that does not cache: 10,000 x 4 against 10,000 x 2.
+    expect(costOfUsage(prices, { ...NOTHING, cacheWriteHour: 10_000 })).toEqual({ micros: 40_000, cacheSavings: -20_000 });
+  });
+
+  test("Gemini, dearer above 200,000 tokens of input, thoughts billed as output", () => {
+    // gemini-3.1-pro: $2 in, $12 out, $0.20 read; above 200,000: $4, $18, $0.40
+    const schedule: DatedPrices[] = [
+      {
+        from: Number.NEGATIVE_INFINITY,
+        prices: { ...UNPRICED, input: usd(2), output: usd(12), cacheRead: usd(0.2) },
+        tiers: [{ aboveInputTokens: 200_000, prices: { ...UNPRICED, input: usd(4), output: usd(18), cacheRead: usd(0.4) } }],
+      },
+    ];
+    // candidates 400 + thoughts 1,600 = 2,000 output. 200,000 exactly is not above: 100,000 x 2 + 100,000 x 0.2 + 2,000 x 12
+    const atEdge = { ...NOTHING, inputUncached: 100_000, cacheRead: 100_000, output: 2_000, reasoning: 1_600 };
+    expect(costAt(schedule, atEdge, 0)).toEqual({ micros: 244_000, cacheSavings: 180_000 });
+    // One token more moves the whole call: 100,001 x 4 + 100,000 x 0.4 + 2,000 x 18
+    expect(costAt(schedule, { ...atEdge, inputUncached: 100_001 }, 0)).toEqual({ micros: 476_004, cacheSavings: 360_000 });
+  });
+
+  test("Bedrock, Claude with its cache", () => {
+    // claude-haiku-4-5 in a region: $1.10 in, $5.50 out, $0.11 read, $1.375 written
+    const prices = { ...UNPRICED, input: usd(1.1), output: usd(5.5), cacheRead: usd(0.11), cacheWrite: usd(1.375) };
+    // inputTokens 300, cacheReadInputTokens 20,000, cacheWriteInputTokens 4,000, outputTokens 250
+    // 330 + 2,200 + 5,500 + 1,375; the 24,000 cached would have been 26,400 plain; they were 7,700
+    expect(costOfUsage(prices, { ...NOTHING, inputUncached: 300, cacheRead: 20_000, cacheWrite: 4_000, output: 250 })).toEqual({ micros: 9_405, cacheSavings: 18_700 });
   });
 
   test("rounds once, half up, over the sum", () => {
     // 1 x 0.15 + 1 x 0.60 = 0.75 micro-dollars
-    expect(costOfUsage({ input: 150_000, output: 600_000, cacheRead: null, cacheWrite: null }, usage(1, 1))?.micros).toBe(1);
-    expect(costOfUsage({ input: 150_000, output: 600_000, cacheRead: null, cacheWrite: null }, usage(1, 0))?.micros).toBe(0);
+    const prices = { ...UNPRICED, input: 150_000, output: 600_000 };
+    expect(costOfUsage(prices, { ...NOTHING, inputUncached: 1, output: 1 })?.micros).toBe(1);
+    expect(costOfUsage(prices, { ...NOTHING, inputUncached: 1 })?.micros).toBe(0);
   });
+});
 
+describe("prices that are not set", () => {
   test("an unpriced call is not a free one", () => {
-    expect(costOfUsage({ input: null, output: null, cacheRead: null, cacheWrite: null }, usage(10, 10))).toBeNull();
-    expect(costOfUsage({ input: 5, output: null, cacheRead: null, cacheWrite: null }, usage(10, 10))).toBeNull();
-    expect(costOfUsage({ input: 0, output: 0, cacheRead: null, cacheWrite: null }, usage(10, 10))?.micros).toBe(0);
+    const usage = { ...NOTHING, inputUncached: 10, output: 10 };
+    expect(costOfUsage(UNPRICED, usage)).toBeNull();
+    expect(costOfUsage({ ...UNPRICED, input: 5 }, usage)).toBeNull();
+    expect(costOfUsage({ ...UNPRICED, output: 5 }, { ...NOTHING, cacheWriteHour: 1 })).toBeNull();
+    expect(costOfUsage({ ...UNPRICED, input: 0, output: 0 }, usage)?.micros).toBe(0);
   });
 
   test("a cache price that is not set is the plain input price", () => {
-    expect(costOfUsage({ ...PRICES, cacheRead: null, cacheWrite: null }, usage(0, 0, 800, 0))).toEqual({ micros: 1_000, cacheSavings: 0 });
+    const prices = { ...UNPRICED, input: usd(1.25), output: usd(10) };
+    expect(costOfUsage(prices, { ...NOTHING, cacheRead: 800, cacheWrite: 200 })).toEqual({ micros: 1_250, cacheSavings: 0 });
+  });
+});
+
+describe("prices with a date", () => {
+  const january = Date.parse("2027-01-01T00:00:00Z");
+  const schedule: DatedPrices[] = [
+    ...always({ ...UNPRICED, input: usd(1), output: usd(5) }),
+    { from: january, prices: { ...UNPRICED, input: usd(1.5), output: usd(7.5) }, tiers: [] },
+  ];
+  const usage = { ...NOTHING, inputUncached: 1_000, output: 100 };
+
+  test("hold from their moment on, without anything being compiled again", () => {
+    expect(costAt(schedule, usage, january - 1)?.micros).toBe(1_500);
+    expect(costAt(schedule, usage, january)?.micros).toBe(2_250);
   });
 });

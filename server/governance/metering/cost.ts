@@ -1,6 +1,6 @@
-import type { Prices } from "../../directory/snapshot.ts";
+import { type DatedPrices, pricesAt, type Prices } from "../../directory/models/prices.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
-import type { Usage } from "../../wire/usage.ts";
+import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 
 export interface Cost {
   readonly micros: MicroUsd;
@@ -8,25 +8,32 @@ export interface Cost {
   readonly cacheSavings: MicroUsd | null;
 }
 
+/** What a call of this usage costs at a moment (milliseconds since the Unix epoch); null as `costOfUsage` says. */
+export function costAt(schedule: readonly DatedPrices[], usage: Usage, millis: number): Cost | null {
+  const { prices, tiers } = pricesAt(schedule, millis);
+  if (tiers.length === 0) return costOfUsage(prices, usage);
+  // The tier of a call is found by all it sent, cached or not, and prices all of the call, the output included.
+  const input = inputTokens(usage);
+  return costOfUsage(tiers.findLast((tier) => input > tier.aboveInputTokens)?.prices ?? prices, usage);
+}
+
 /**
  * Null when a token was used that has no price: an unpriced call is not a free one. A cache price that is not set falls
- * back to the plain input price, the most the provider would bill for reading.
+ * back to the plain input price, the most the provider would bill for reading. Writes kept for an hour fall back to twice
+ * the input price: Claude models, wherever they are served, are the only ones that tell them apart, and that is the ratio
+ * their vendor publishes.
  */
 export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { input, output } = prices;
-  if ((input === null && usage.inputUncached + usage.cacheRead + usage.cacheWrite > 0) || (output === null && usage.output > 0)) return null;
-  const cacheRead = prices.cacheRead ?? input ?? 0;
-  const cacheWrite = prices.cacheWrite ?? input ?? 0;
-  const micros = costOf([
-    { tokens: usage.inputUncached, pricePerMillion: input ?? 0 },
-    { tokens: usage.cacheRead, pricePerMillion: cacheRead },
-    { tokens: usage.cacheWrite, pricePerMillion: cacheWrite },
-    { tokens: usage.output, pricePerMillion: output ?? 0 },
-  ]);
-  if (usage.cacheRead + usage.cacheWrite === 0) return { micros, cacheSavings: null };
-  const cached = costOf([
-    { tokens: usage.cacheRead, pricePerMillion: cacheRead },
-    { tokens: usage.cacheWrite, pricePerMillion: cacheWrite },
-  ]);
-  return { micros, cacheSavings: costOf([{ tokens: usage.cacheRead + usage.cacheWrite, pricePerMillion: input ?? 0 }]) - cached };
+  if ((input === null && inputTokens(usage) > 0) || (output === null && usage.output > 0)) return null;
+  const plain = input ?? 0;
+  const cached = [
+    { tokens: usage.cacheRead, pricePerMillion: prices.cacheRead ?? plain },
+    { tokens: usage.cacheWrite, pricePerMillion: prices.cacheWrite ?? plain },
+    { tokens: usage.cacheWriteHour, pricePerMillion: prices.cacheWriteHour ?? plain * 2 },
+  ];
+  const micros = costOf([{ tokens: usage.inputUncached, pricePerMillion: plain }, ...cached, { tokens: usage.output, pricePerMillion: output ?? 0 }]);
+  const cachedTokens = usage.cacheRead + cacheWriteTokens(usage);
+  if (cachedTokens === 0) return { micros, cacheSavings: null };
+  return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };
 }

@@ -1,20 +1,48 @@
+import type { MicroUsd } from "../../kernel/money.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import { inputTokens, type Usage } from "../../wire/usage.ts";
+import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
-import { costOfUsage } from "./cost.ts";
+import { costAt } from "./cost.ts";
 
-/** Writes what a call used and cost onto its record. */
-export function settle(call: Call, usage: Usage): void {
+/**
+ * Writes what a call used and cost onto its record, at the prices in force when it arrived: what its answer used (null
+ * when there was none) and what failed attempts had used before. Where anything used has no price, so has the whole.
+ */
+export function settle(call: Call, usage: Usage | null): void {
   const { row, model } = call;
-  const input = inputTokens(usage);
+  const failed = call.attempts.flatMap((attempt) => (attempt.usage === null ? [] : [{ usage: attempt.usage, costMicros: attempt.costMicros }]));
+  if (usage === null && failed.length === 0) return;
+  let input = 0;
+  let output = 0;
+  let cacheRead = 0;
+  let cacheWrite = 0;
+  for (const used of [...failed.map((attempt) => attempt.usage), ...(usage === null ? [] : [usage])]) {
+    input += inputTokens(used);
+    output += used.output;
+    cacheRead += used.cacheRead;
+    cacheWrite += cacheWriteTokens(used);
+  }
   row.llm_prompt_tokens = input;
-  row.llm_completion_tokens = usage.output;
-  row.llm_total_tokens = input + usage.output;
-  if (usage.cacheRead > 0) row.prompt_cache_read_tokens = usage.cacheRead;
-  if (usage.cacheWrite > 0) row.prompt_cache_write_tokens = usage.cacheWrite;
-  if (usage.estimated) row.tags = [...((row.tags as string[] | undefined) ?? []), "usage_estimated"];
-  const cost = model === null ? null : costOfUsage(model.prices, usage);
-  if (cost === null) return;
-  row.llm_estimated_cost_usd = usdFromMicros(cost.micros);
-  if (cost.cacheSavings !== null) row.prompt_cache_savings_usd = usdFromMicros(cost.cacheSavings);
+  row.llm_completion_tokens = output;
+  row.llm_total_tokens = input + output;
+  if (cacheRead > 0) row.prompt_cache_read_tokens = cacheRead;
+  if (cacheWrite > 0) row.prompt_cache_write_tokens = cacheWrite;
+  if (usage?.estimated) row.tags = [...((row.tags as string[] | undefined) ?? []), "usage_estimated"];
+  let micros: MicroUsd | null = 0;
+  for (const { costMicros } of failed) micros = micros === null || costMicros === null ? null : micros + costMicros;
+  if (usage !== null) {
+    const cost = model === null ? null : costAt(model.priceSchedule, usage, arrivalOf(call));
+    micros = micros === null || cost === null ? null : micros + cost.micros;
+    if (cost !== null && cost.cacheSavings !== null) row.prompt_cache_savings_usd = usdFromMicros(cost.cacheSavings);
+  }
+  if (micros !== null) row.llm_estimated_cost_usd = usdFromMicros(micros);
+}
+
+/** What a failed attempt cost; null when it, or anything it used, has no price. */
+export function costOfAttempt(call: Call, usage: Usage): MicroUsd | null {
+  return call.model === null ? null : (costAt(call.model.priceSchedule, usage, arrivalOf(call))?.micros ?? null);
+}
+
+function arrivalOf(call: Call): number {
+  return Date.parse(call.row.timestamp ?? "");
 }

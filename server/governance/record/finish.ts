@@ -1,5 +1,7 @@
 import { ERRORS, type Refusal } from "../../kernel/errors.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
+import { inputTokens } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
 import { previewOf } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
@@ -40,10 +42,25 @@ export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
   row.response_size_bytes = sent.bytes;
   row.response_content_hash = sent.hash;
   row.response_body_preview = sent.preview;
+  noteAttempts(call);
   row.request_headers = sanitisedHeaders(call.request.headers);
   row.response_headers = sanitisedHeaders(Object.entries(sent.headers));
   if (call.requestContent !== null) {
     row.request_content_hash ??= sha256Hex(call.requestContent);
     row.request_body_preview = previewOf(call.requestContent, mode);
   }
+}
+
+/** More than one attempt is told one by one; a single one is told by the row's own fields. */
+function noteAttempts({ row, attempts }: Call): void {
+  if (attempts.length < 2 && row.llm_fallback_reason === undefined) return;
+  const told = attempts.map(({ model, provider, outcome, status, durationMs, usage, costMicros }) => ({
+    model,
+    provider,
+    outcome,
+    status,
+    duration_ms: durationMs,
+    ...(usage === null ? {} : { prompt_tokens: inputTokens(usage), completion_tokens: usage.output, cost_usd: costMicros === null ? null : usdFromMicros(costMicros) }),
+  }));
+  row.custom_metadata = { ...((row.custom_metadata as object | undefined) ?? {}), attempts: told };
 }

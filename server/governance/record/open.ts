@@ -52,7 +52,10 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     answerHeaders: { "x-request-id": id, "x-correlation-id": correlationId },
     identity: null,
     scope: null,
+    route: null,
     model: null,
+    attempts: [],
+    whenEnded: [],
     reservation: null,
     requestContent: null,
   };

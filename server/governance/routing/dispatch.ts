@@ -1,110 +1,262 @@
+import type { RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
-import { isRefusal, type Provider, type ProviderTarget, type ApiFormat } from "../../upstreams/providers/provider.ts";
-import { readChatReply } from "../../wire/openai/chat-reply.ts";
-import { type ChatRequest, outboundText } from "../../wire/openai/chat-request.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
-import { estimateTokens, type Usage } from "../../wire/usage.ts";
-import { type AbortReason, abortReason, type Call } from "../call.ts";
-import type { Answer } from "../surface.ts";
-import { readAnswerBody } from "./read-answer.ts";
+import { type Attempt, abortReason, type Call, type Route } from "../call.ts";
+import { costOfAttempt } from "../metering/settle.ts";
+import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
+import { type Answer, isRefusal } from "../surface.ts";
+import { attempt, type AttemptParts, type AttemptResult, providerOf, targetOf } from "./attempt.ts";
+import { chooseMember } from "./choose.ts";
+import { type Conversation, conversationErrand, type ConversationParts } from "./conversation.ts";
+import { embeddingsErrand } from "./embeddings.ts";
+import type { Errand, Prepared } from "./errand.ts";
+import type { CircuitRules, MemberHealth } from "./member-health.ts";
+import { residencyOf } from "./residency.ts";
+import { asksVendor, estimate, type TokenCount, tokenCountErrand } from "./token-count.ts";
+import type { Failure } from "./upstream-failure.ts";
 
-/** Where an admitted call leaves the gateway. */
+/** Where an admitted call leaves the gateway. The call's route has been set by the access control. */
 export interface Dispatch {
-  chat(call: Call, request: ChatRequest, inputCharacters: number): Promise<Answer | Refusal>;
+  converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
+  embed(call: Call, request: EmbeddingsRequest): Promise<Answer | Refusal>;
+  countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
 }
 
-export interface DispatchParts {
-  readonly providers: Readonly<Partial<Record<ApiFormat, Provider>>>;
+export interface DispatchParts extends AttemptParts, ConversationParts {
   /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded: then it does not leave. */
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
+  readonly health: MemberHealth;
+  /** From 0 to below 1. */
+  readonly random: () => number;
 }
 
-/** Vendor headers a caller can use; the rest speak of the gateway's own account. */
-const PASSED_HEADERS = ["content-type", "retry-after", "retry-after-ms", "x-should-retry", "openai-processing-ms", "openai-version"] as const;
+/** A wait for a member to be free again is worth it only while the caller's own client still waits. */
+const LONGEST_WAIT_MS = 10_000;
 
 export function dispatch(parts: DispatchParts): Dispatch {
+  const send = (call: Call, errand: Errand) => new Journey(call, errand, routeOf(call), parts).run();
   return {
-    async chat(call, request, inputCharacters) {
-      const { model } = call;
-      if (model === null) throw new Error("a call was dispatched that no control had resolved");
-      const provider = parts.providers[model.provider.apiFormat as ApiFormat];
-      if (provider === undefined) return refuse("upstream_error", `The provider format ${model.provider.apiFormat} is not served.`);
-      const target: ProviderTarget = { ...model.provider, apiFormat: model.provider.apiFormat as ApiFormat, modelName: model.modelName };
-      const body = outboundText(request, { model: model.modelName, defaultTemperature: model.defaultTemperature, defaultMaxTokens: model.defaultMaxTokens, systemPrompt: model.systemPrompt });
+    converse: (call, conversation) => send(call, conversationErrand(conversation, parts)),
+    embed: (call, request) => send(call, embeddingsErrand(request)),
+    countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
+  };
+}
 
-      recordDeparture(call, model, provider.chatUrl(target), body);
-      try {
-        parts.begin(call);
-      } catch (error) {
-        return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+function routeOf({ route }: Call): Route {
+  if (route === null) throw new Error("a call was dispatched that no control had resolved");
+  return route;
+}
+
+/** One call's way over the members of its route: attempts until one serves it or none is left that could. */
+class Journey {
+  private readonly call: Call;
+  private readonly errand: Errand;
+  private readonly route: Route;
+  private readonly parts: DispatchParts;
+  private readonly rules: CircuitRules;
+  private readonly timeoutMs: number;
+  /** Members that may be tried, and those that may not be tried again for this call. */
+  private candidates: readonly RoutingMember[] = [];
+  private readonly spent = new Set<ModelEntry>();
+  private readonly tried = new Set<ModelEntry>();
+  private retriesLeft: number;
+  private begun = false;
+
+  constructor(call: Call, errand: Errand, route: Route, parts: DispatchParts) {
+    this.call = call;
+    this.errand = errand;
+    this.route = route;
+    this.parts = parts;
+    const { group } = route;
+    this.retriesLeft = group?.retries ?? 0;
+    this.timeoutMs = group?.timeoutSeconds == null ? parts.timeoutMs : group.timeoutSeconds * 1000;
+    this.rules = { allowedFails: group?.allowedFails ?? 0, windowMs: (group?.cooldownWindowSeconds ?? 0) * 1000, cooldownMs: (group?.cooldownSeconds ?? 0) * 1000 };
+  }
+
+  async run(): Promise<Answer | Refusal> {
+    const refusal = this.settleResidency();
+    if (refusal !== null) return refusal;
+    let last: Failure | null = null;
+    for (;;) {
+      const member = await this.next(last);
+      if (member === null) return last?.answer ?? this.noneHealthy();
+      const result = await this.tryMember(member.model);
+      if (isRefusal(result)) {
+        // The member cannot express the request: another might, and only if none can does the caller hear of it.
+        this.spent.add(member.model);
+        last = { outcome: result.code, answer: result, again: "elsewhere", coolMs: null };
+        if (result.code === "audit_unavailable") return result;
+        continue;
       }
-      const reply = await provider.chat(target, { body, stream: request.stream, abort: call.abort, timeoutMs: parts.timeoutMs });
-      if (isRefusal(reply)) return reply;
-      call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
-      return readAnswer(call, request, reply.response, inputCharacters, parts.timeoutMs);
+      if ("answer" in result) return result.answer;
+      last = result.failure;
+      if (last.again === "nowhere" || abortReason(this.call) === "client_disconnected" || abortReason(this.call) === "gateway_interrupted") return last.answer;
+      if (last.again === "elsewhere") this.spent.add(member.model);
+      if (this.retriesLeft-- <= 0) return last.answer;
+    }
+  }
+
+  private settleResidency(): Refusal | null {
+    const { call, route } = this;
+    const tenant = call.scope?.tenant;
+    if (tenant === undefined) throw new Error("a call was dispatched without a scope");
+    this.candidates = tenant.allowedRegions.size === 0 ? route.members : route.members.filter(({ model }) => residencyOf(tenant, model) === "allowed");
+    if (this.candidates.length > 0) return null;
+    call.row.residency_class = "blocked";
+    call.row.proxy_subtype = "residency_violation";
+    return refuse("residency_violation");
+  }
+
+  /** Null when no member is left that could be tried now. */
+  private async next(last: Failure | null): Promise<RoutingMember | null> {
+    const { group } = this.route;
+    if (group === null) return last === null && this.spent.size === 0 ? (this.candidates[0] ?? null) : null;
+    const { health, random } = this.parts;
+    const open = () => this.candidates.filter(({ model }) => !this.spent.has(model) && health.available(model.id));
+    if (last !== null && group.retryAfterSeconds > 0 && this.tried.size > 0) await this.pause(group.retryAfterSeconds * 1000);
+    const now = open();
+    const fresh = now.filter(({ model }) => !this.tried.has(model));
+    const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random);
+    if (member !== null) return member;
+    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
+    const resort = health.lastResort(left.map(({ model }) => model.id));
+    if (resort !== null || last === null) return left.find(({ model }) => model.id === resort) ?? null;
+    // Each of them was told to stay away: the one that is back first is waited for, if that is soon.
+    const soonest = left.toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
+    const waitMs = soonest === undefined ? Number.POSITIVE_INFINITY : health.availableInMs(soonest.model.id);
+    if (soonest === undefined || waitMs > LONGEST_WAIT_MS) return null;
+    await this.pause(waitMs);
+    return this.call.abort.signal.aborted ? null : soonest;
+  }
+
+  private noneHealthy(): Refusal {
+    const waits = this.candidates.map(({ model }) => this.parts.health.availableInMs(model.id));
+    return refuse("no_healthy_member", undefined, { headers: { "retry-after": String(Math.max(1, Math.ceil(Math.min(...waits) / 1000))) } });
+  }
+
+  private async tryMember(model: ModelEntry): Promise<AttemptResult | Refusal> {
+    const { call, errand, parts, route } = this;
+    const first = this.tried.size === 0;
+    this.tried.add(model);
+    call.model = model;
+    const prepared = await errand.prepare(call, model);
+    if (isRefusal(prepared)) return prepared;
+    const unrecorded = this.departure(model, prepared);
+    if (unrecorded !== null) return unrecorded;
+    if (!first) call.row.llm_used_fallback = true;
+
+    const told: Attempt = { model: model.name, provider: model.provider.providerKey, outcome: "served", status: null, durationMs: 0, usage: null, costMicros: null };
+    call.attempts.push(told);
+    const grouped = route.group !== null;
+    const linked = grouped ? linkedAbort(call) : null;
+    const startedAt = performance.now();
+    if (grouped) parts.health.began(model.id);
+    let result: AttemptResult;
+    try {
+      result = await attempt(call, { model, prepared, abort: linked?.abort ?? call.abort, timeoutMs: this.timeoutMs, holdHead: grouped, inputCharacters: errand.inputCharacters }, parts);
+    } catch (error) {
+      if (grouped) parts.health.ended(model.id);
+      throw error;
+    }
+    told.durationMs = Math.round(performance.now() - startedAt);
+    if ("answer" in result) {
+      told.status = result.answer.status;
+      if (grouped) this.answered(model, told.durationMs, result.answer);
+      dropped(result.answer, prepared);
+      return result;
+    }
+    linked?.release();
+    if (grouped) parts.health.ended(model.id);
+    this.failed(model, told, result);
+    return result;
+  }
+
+  private answered(model: ModelEntry, latencyMs: number, answer: Answer): void {
+    const { health } = this.parts;
+    health.measured(model.id, latencyMs);
+    const ended = (errorType: string | null) => {
+      health.ended(model.id);
+      // A stream that its provider broke off counts against the provider like any other failure.
+      if (errorType === null || errorType === "client_disconnected" || errorType === "gateway_interrupted") health.answered(model.id);
+      else health.failed(model.id, this.rules);
+    };
+    if (answer.kind === "whole") ended(null);
+    else this.call.whenEnded.push(ended);
+  }
+
+  private failed(model: ModelEntry, told: Attempt, { failure, usage }: { readonly failure: Failure; readonly usage: AttemptUsage }): void {
+    const { call, parts, route } = this;
+    told.outcome = failure.outcome;
+    if (!isRefusal(failure.answer)) told.status = failure.answer.status;
+    told.usage = usage;
+    told.costMicros = usage === null ? null : costOfAttempt(call, usage);
+    if (call.row.llm_fallback_reason === undefined) call.row.llm_fallback_reason = failure.outcome;
+    if (route.group === null) return;
+    if (failure.again === "nowhere" || call.abort.signal.aborted) parts.health.inconclusive(model.id);
+    else if (failure.coolMs === null) parts.health.failed(model.id, this.rules);
+    else parts.health.cool(model.id, failure.coolMs);
+  }
+
+  /** Says on the row where the call is about to go; a refusal when that could not be recorded. */
+  private departure(model: ModelEntry, prepared: Prepared): Refusal | null {
+    const { call, parts } = this;
+    const provider = providerOf(parts.providers, model);
+    if (isRefusal(provider)) return provider;
+    const { row } = call;
+    row.llm_model_used = model.name;
+    row.llm_provider = model.provider.providerKey;
+    row.target_url = provider.url(targetOf(model), prepared.operation, prepared.stream);
+    row.region_routed_to = model.provider.region;
+    row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model);
+    row.request_content_hash = sha256Hex(prepared.body);
+    call.requestContent = prepared.body;
+    if (this.begun) return null;
+    try {
+      parts.begin(call);
+      this.begun = true;
+      return null;
+    } catch (error) {
+      return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+    }
+  }
+
+  private async pause(ms: number): Promise<void> {
+    const { signal } = this.call.abort;
+    if (signal.aborted) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer);
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const timer = setTimeout(done, ms);
+      signal.addEventListener("abort", done);
+    });
+  }
+}
+
+type AttemptUsage = Attempt["usage"];
+
+/** An abort of its own, so that giving up on one member does not give up the call. */
+function linkedAbort(call: Call): { abort: AbortController; release: () => void } {
+  const abort = new AbortController();
+  const { signal } = call.abort;
+  const follow = () => abort.abort(signal.reason);
+  if (signal.aborted) follow();
+  else signal.addEventListener("abort", follow, { once: true });
+  return {
+    abort,
+    release() {
+      signal.removeEventListener("abort", follow);
+      // Whatever of the attempt is still under way (a body that hangs) has no reader any more.
+      if (!abort.signal.aborted) abort.abort("attempt_abandoned");
     },
   };
 }
 
-function recordDeparture(call: Call, model: ModelEntry, url: string, body: string): void {
-  const { row } = call;
-  row.llm_model_used = model.name;
-  row.llm_provider = model.provider.providerKey;
-  row.target_url = url;
-  row.region_routed_to = model.provider.region;
-  row.residency_class = "not_evaluated";
-  row.request_content_hash = sha256Hex(body);
-  call.requestContent = body;
-}
-
-async function readAnswer(call: Call, request: ChatRequest, reply: Response, inputCharacters: number, timeoutMs: number): Promise<Answer | Refusal> {
-  const failure = upstreamFailure(reply);
-  if (failure !== null) {
-    await reply.body?.cancel().catch(() => undefined);
-    return failure;
-  }
-  const headers: Record<string, string> = {};
-  for (const name of PASSED_HEADERS) {
-    const value = reply.headers.get(name);
-    if (value !== null) headers[name] = value;
-  }
-  const succeeded = reply.status < 300;
-  if (succeeded && request.stream && reply.body !== null && isEventStream(headers["content-type"])) {
-    return { kind: "stream", status: reply.status, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: reply.body, codec: new ChatStream({ hideUsage: !request.includeUsage }), inputCharacters };
-  }
-
-  let body: Uint8Array;
-  const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
-  try {
-    body = await readAnswerBody(reply);
-  } catch (error) {
-    if (abortReason(call) === "upstream_timeout") return refuse("upstream_timeout");
-    return refuse("upstream_interrupted", undefined, { reason: error instanceof Error ? error.message : String(error) });
-  } finally {
-    clearTimeout(timer);
-  }
-  if (!succeeded) return { kind: "whole", status: reply.status, headers, body, usage: null, failure: `the provider answered ${reply.status}` };
-  const read = readChatReply(body);
-  if (read === null) return refuse("upstream_invalid_response");
-  return { kind: "whole", status: reply.status, headers, body, usage: read.usage ?? estimated(inputCharacters, read.outputCharacters), failure: null };
-}
-
-/** Refusals of the provider keep their meaning for the caller, but for those that concern the gateway's own account. */
-function upstreamFailure({ status, headers }: Response): Refusal | null {
-  if (status === 401 || status === 403) return refuse("upstream_auth_failed", undefined, { reason: `the provider answered ${status}` });
-  if (status === 408 || status === 504) return refuse("upstream_timeout", undefined, { reason: `the provider answered ${status}` });
-  if (status >= 200 && (status < 300 || (status >= 400 && status < 500))) return null;
-  const retryAfter = headers.get("retry-after");
-  return refuse("upstream_error", `The model provider failed (HTTP ${status}).`, { reason: `the provider answered ${status}`, ...(retryAfter === null ? {} : { headers: { "retry-after": retryAfter } }) });
-}
-
-function isEventStream(contentType: string | undefined): boolean {
-  return contentType?.toLowerCase().startsWith("text/event-stream") ?? false;
-}
-
-export function estimated(inputCharacters: number, outputCharacters: number): Usage {
-  return { inputUncached: estimateTokens(inputCharacters), cacheRead: 0, cacheWrite: 0, output: estimateTokens(outputCharacters), estimated: true };
+/** What the provider was not told is told to the caller, who asked for it. */
+function dropped(answer: Answer, prepared: Prepared): void {
+  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = [...new Set(prepared.dropped)].join(", ");
 }

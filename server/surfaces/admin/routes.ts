@@ -2,16 +2,19 @@ import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditChainOperations } from "./audit-chains.ts";
+import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
+import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
+import { routingGroupOperations } from "./routing-groups.ts";
 import { tenantOperations } from "./tenants.ts";
 
 /** Every route of the control plane. */
@@ -20,7 +23,10 @@ export const OPERATIONS: readonly Operation[] = [
   ...tenantOperations,
   ...adminUserOperations,
   ...providerOperations,
+  ...modelHealthOperations,
   ...modelOperations,
+  ...routingGroupOperations,
+  ...catalogOperations,
   ...resourceGroupOperations,
   ...groupModelOperations,
   ...groupPolicyOperations,

@@ -1,5 +1,6 @@
 import type { Logins } from "../../directory/people/logins.ts";
 import type { Directory } from "../../directory/writes/write.ts";
+import type { probe } from "../../governance/routing/probe.ts";
 import type { Log } from "../../kernel/log.ts";
 
 export type HealthHandler = (request: Request) => Response | Promise<Response>;
@@ -15,6 +16,8 @@ export interface LiveChain {
 export interface AdminServices {
   readonly directory: Directory;
   readonly logins: Logins;
+  /** The way to the providers, for probes. */
+  readonly upstream: Parameters<typeof probe>[1];
   /** The chain this process writes; null when it writes none. */
   readonly liveChain: () => LiveChain | null;
   /** Answers of paths that are not the control plane's own: `/healthz`, `/readyz`, `/metrics`. */

@@ -1,31 +1,30 @@
+import type { Surface } from "../../governance/surface.ts";
 import { refuse } from "../../kernel/errors.ts";
+import { chatCodec } from "../../wire/openai/chat-codec.ts";
+import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
-import { type Exchange, isRefusal, type Surface } from "../../governance/surface.ts";
-import { ChatView } from "./chat-view.ts";
+import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import { conversationExchange, vendorHeaders } from "./conversation.ts";
 import { llmRefusals } from "./refusals.ts";
-
-const decoder = new TextDecoder("utf-8", { fatal: true });
 
 /** POST /chat/completions: plain and streamed, OpenAI's own shape both ways (interface 4.2). */
 export const chatCompletions: Surface = {
   ...llmRefusals,
-  read(_call, body) {
-    let text: string;
-    try {
-      text = decoder.decode(body ?? new Uint8Array(0));
-    } catch {
-      return refuse("invalid_body", undefined, { fields: [{ field: "", message: "is not UTF-8" }] });
-    }
-    const request = readChatRequest(text);
-    if ("fields" in request) return refuse("invalid_body", undefined, { fields: request.fields });
-    const view = new ChatView(request);
-    return {
-      view,
-      async answer(call, dispatch) {
-        const answer = await dispatch.chat(call, view.request, view.inputCharacters);
-        if (!isRefusal(answer) && answer.status < 300) answer.headers["x-gw-ai-generated"] = "true";
-        return answer;
+  read(call, body) {
+    const inbound = readChatRequest(body ?? new Uint8Array(0));
+    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    return conversationExchange(
+      {
+        inbound,
+        caller: chatCodec,
+        passing: { stream: () => new ChatStream({ hideUsage: !inbound.includesUsage }), reply: readChatReply },
+        writer: null,
+        streamType: "text/event-stream",
+        includeUsage: inbound.includesUsage,
+        headers: vendorHeaders(call.request, ["openai-beta", "idempotency-key"]),
+        statefulFields: [],
       },
-    } satisfies Exchange;
+      ["chat", "responses"],
+    );
   },
 };

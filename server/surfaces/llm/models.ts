@@ -1,27 +1,23 @@
-import { usableModel, usableModels } from "../../governance/access/models-list.ts";
+import { type UsableModel, usableModel, usableModels } from "../../governance/access/models-list.ts";
 import type { Call } from "../../governance/call.ts";
 import type { Surface, WholeAnswer } from "../../governance/surface.ts";
-import type { RequestView } from "../../governance/view.ts";
+import { EMPTY_VIEW } from "../../governance/view.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { llmRefusals } from "./refusals.ts";
-
-type UsableModel = ReturnType<typeof usableModels>[number];
-
-const VIEW: RequestView = { model: null, streaming: false, temperature: null, maxTokens: null, candidates: 1, tools: [], removeTools: () => undefined, instructions: null, addInstructions: () => undefined, texts: () => [], inputCharacters: 0 };
 
 const encoder = new TextEncoder();
 
 /** GET /models: what the caller's resource group may use, in OpenAI's list shape. */
 export const modelsList: Surface = {
   ...llmRefusals,
-  read: () => ({ view: VIEW, answer: async (call) => json({ object: "list", data: modelsOf(call).map(item) }) }),
+  read: () => ({ view: EMPTY_VIEW, answer: async (call) => json({ object: "list", data: modelsOf(call).map(item) }) }),
 };
 
 /** GET /models/{model_id}: one of them, by gateway id; the clients of the compatible surface ask by name. */
 export const modelDetail: Surface = {
   ...llmRefusals,
   read: () => ({
-    view: VIEW,
+    view: EMPTY_VIEW,
     async answer(call) {
       const asked = decoded(call.path.slice(call.path.lastIndexOf("/models/") + "/models/".length));
       const model = call.scope === null ? null : usableModel(call.scope, asked);
@@ -39,7 +35,7 @@ function item(model: UsableModel) {
     id: model.name,
     object: "model",
     created: model.createdSeconds,
-    owned_by: model.provider.providerKey,
+    owned_by: model.ownedBy,
     gw_model_id: model.id,
     mode: model.modes[0] ?? null,
     modes: model.modes,

@@ -1,5 +1,5 @@
-import type { Refusal } from "../../kernel/errors.ts";
 import type { Surface } from "../../governance/surface.ts";
+import type { Refusal } from "../../kernel/errors.ts";
 
 const encoder = new TextEncoder();
 
@@ -8,6 +8,12 @@ export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(bodyOf(refusal)) }),
   // Inside a stream the official clients raise what stands under `error` as an object.
   streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code } })}\n\n`),
+};
+
+/** The same, with the error event of the Responses stream, which is flat. */
+export const responsesRefusals: Pick<Surface, "refusal" | "streamError"> = {
+  refusal: llmRefusals.refusal,
+  streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: 0 })}\n\n`),
 };
 
 /** Rates, quotas and guardrails have shapes of their own (interface 7.1 to 7.3). */
@@ -25,7 +31,8 @@ function bodyOf(refusal: Refusal): object {
   }
 }
 
-function messageOf(refusal: Refusal): string {
+/** The message with each field that is wrong. */
+export function messageOf(refusal: Refusal): string {
   if (refusal.fields === undefined || refusal.fields.length === 0) return refusal.message;
   return `${refusal.message} ${refusal.fields.map(({ field, message }) => (field === "" ? `The body ${message}.` : `\`${field}\` ${message}.`)).join(" ")}`;
 }

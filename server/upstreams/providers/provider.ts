@@ -15,10 +15,19 @@ export interface ProviderTarget {
   readonly modelName: string;
 }
 
+/**
+ * What a provider can be asked for, each in its own wire format. `gemini_array` is `gemini` streamed as one JSON array
+ * instead of events.
+ */
+export type Operation = "chat" | "responses" | "completions" | "embeddings" | "messages" | "count_tokens" | "gemini" | "gemini_array" | "gemini_count" | "gemini_embed" | "converse" | "bedrock_embed";
+
 export interface ProviderRequest {
-  /** Body in the provider's own format. */
+  readonly operation: Operation;
+  /** In the provider's own format. */
   readonly body: string;
   readonly stream: boolean;
+  /** Headers of the caller that the vendor's own clients send and the vendor acts on, already chosen by the surface. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Ends the call: the caller is gone, or the gateway is. */
   readonly abort: AbortController;
   /** Longest silence: until the head, and between two pieces of a stream. */
@@ -34,9 +43,9 @@ export interface ProviderReply {
 
 /** One vendor format's way out. Never throws for what the network or the vendor did. */
 export interface Provider {
-  /** Address a chat completion goes to, without credentials: the audit row's target_url. */
-  chatUrl(target: ProviderTarget): string;
-  chat(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;
+  /** Address an operation goes to, without credentials: the audit row's target_url. */
+  url(target: ProviderTarget, operation: Operation, stream: boolean): string;
+  send(target: ProviderTarget, request: ProviderRequest): Promise<ProviderReply | Refusal>;
 }
 
 export function isRefusal(value: ProviderReply | Refusal): value is Refusal {

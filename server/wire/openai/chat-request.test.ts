@@ -1,10 +1,14 @@
 import { describe, expect, test } from "bun:test";
-import { outboundText, readChatRequest } from "./chat-request.ts";
+import type { OutboundChanges } from "../inbound.ts";
+import { type ChatRequest, readChatRequest } from "./chat-request.ts";
 
 const UNCHANGED = { defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null };
 
+const encoder = new TextEncoder();
+const outboundText = (request: ChatRequest, changes: OutboundChanges) => request.outbound(changes);
+
 function read(text: string) {
-  const request = readChatRequest(text);
+  const request = readChatRequest(encoder.encode(text));
   if ("fields" in request) throw new Error(JSON.stringify(request.fields));
   return request;
 }
@@ -43,7 +47,7 @@ describe("a chat request on its way out", () => {
 
 describe("a chat request that cannot be served", () => {
   const fieldsOf = (text: string) => {
-    const request = readChatRequest(text);
+    const request = readChatRequest(encoder.encode(text));
     return "fields" in request ? request.fields.map(({ field }) => field) : [];
   };
   test.each([
@@ -54,7 +58,7 @@ describe("a chat request that cannot be served", () => {
     ['{"model":7,"messages":[{"role":"user"}]}', ["model"]],
     ['{"model":"m"}', ["messages"]],
     ['{"model":"m","messages":[]}', ["messages"]],
-    ['{"model":"m","messages":["hi",{"content":"x"}]}', ["messages.0", "messages.1.role"]],
+    ['{"model":"m","messages":["hi",{"content":"x"}]}', ["messages[0]", "messages[1].role"]],
     ['{"model":"m","messages":[{"role":"user"}],"stream":"yes"}', ["stream"]],
     ['{"model":"m","messages":[{"role":"user"}],"temperature":"hot"}', ["temperature"]],
     ['{"model":"m","messages":[{"role":"user"}],"max_tokens":1.5}', ["max_tokens"]],

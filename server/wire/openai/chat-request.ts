@@ -1,124 +1,133 @@
-import type { FieldError } from "../../kernel/errors.ts";
-import { duplicateMember, type Edits, editMembers, type Member, membersOf } from "../json-members.ts";
+import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
+import type { TextSlot } from "../inbound.ts";
+import { BodyChecks, MOST_PROBLEMS } from "./body-checks.ts";
+import { objectOf } from "./loose-fields.ts";
+import { toolNames, toolsWithout } from "./offered-tools.ts";
+import { OpenAiRequest } from "./openai-request.ts";
+import { TextMeasure, type TextVisitor, visitArguments, visitTexts } from "./text-places.ts";
 
-/** A chat completion request: the caller's text and what governance reads of it. Everything else is the provider's business. */
-export interface ChatRequest {
-  readonly text: string;
-  /** As parsed; `messages` is part of it. */
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly members: readonly Member[];
-  readonly model: string | null;
-  readonly modelId: string | null;
-  readonly stream: boolean;
+/** What `web_search_options` offers the model, by the name the same tool has elsewhere. */
+const WEB_SEARCH = "web_search";
+
+/** A chat completion request: what governance reads of it. Everything else is the provider's business. */
+export class ChatRequest extends OpenAiRequest {
+  protected readonly ceilings = ["max_completion_tokens", "max_tokens"] as const;
+
   /** Whether the caller asked for the usage frame of a stream. */
-  readonly includeUsage: boolean;
-  readonly temperature: number | null;
-  readonly maxTokens: number | null;
-  readonly offersTools: boolean;
-  readonly messages: readonly unknown[];
-  readonly streamOptions: Readonly<Record<string, unknown>> | null;
+  get includesUsage(): boolean {
+    return objectOf(this.body.stream_options)?.include_usage === true;
+  }
+
+  override get tools(): readonly string[] {
+    const names = [...super.tools, ...toolNames(this.body.functions)];
+    if (isObject(this.body.web_search_options)) names.push(WEB_SEARCH);
+    return names;
+  }
+
+  override removeTools(names: ReadonlySet<string>): void {
+    super.removeTools(names);
+    const kept = toolsWithout(this.body.functions, names);
+    if (kept !== null) {
+      this.document.set("functions", kept.length === 0 ? undefined : kept);
+      const choice = objectOf(this.body.function_call);
+      if (this.document.has("function_call") && (kept.length === 0 || (choice !== null && names.has(String(choice.name))))) this.document.set("function_call", undefined);
+    }
+    if (names.has(WEB_SEARCH) && this.document.has("web_search_options")) this.document.set("web_search_options", undefined);
+  }
+
+  addInstructions(before: readonly string[], after: readonly string[]): void {
+    const { messages } = this;
+    if (after.length > 0) {
+      const last = messages.findLastIndex(({ role }) => roleOf(role) === "system");
+      messages.splice(last + 1, 0, this.systemMessage(after.join("\n")));
+    }
+    if (before.length > 0) messages.unshift(this.systemMessage(before.join("\n")));
+    if (before.length + after.length > 0) this.changed("messages");
+  }
+
+  protected visitAll(visit: TextVisitor): void {
+    for (const message of this.messages) visitMessage(message, visit);
+    const prediction = objectOf(this.body.prediction);
+    if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", visit);
+  }
+
+  protected promptEdit(systemPrompt: string): readonly [string, string] {
+    const array = this.document.memberText("messages") ?? "[]";
+    return ["messages", `[${JSON.stringify(this.systemMessage(systemPrompt))},${array.slice(array.indexOf("[") + 1)}`];
+  }
+
+  /** Usage is what metering stands on, so a stream is always asked for it; the stream codec hides the frame from who did not ask. */
+  protected override ownEdits(edits: Map<string, string | null>): void {
+    if (this.stream && !this.includesUsage) edits.set("stream_options", JSON.stringify({ ...objectOf(this.body.stream_options), include_usage: true }));
+  }
+
+  private get messages(): JsonObject[] {
+    return this.body.messages as JsonObject[];
+  }
+
+  /** In the caller's own word for it: a model may refuse the two words side by side. */
+  private systemMessage(content: string): JsonObject {
+    const first = this.messages.find(({ role }) => roleOf(role) === "system");
+    return { role: first?.role ?? "system", content };
+  }
 }
 
-type Fields = { readonly fields: FieldError[] };
+/** `bytes` as the caller sent them; every problem names its field. */
+export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fields: FieldProblem[] } {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const checks = new BodyChecks(document.value);
+  checks.model();
+  const measure = new TextMeasure();
+  checkMessages(document.value.messages, checks, measure);
+  const prediction = objectOf(document.value.prediction);
+  if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", measure.visit);
+  checks.boolean("stream");
+  checks.object("stream_options");
+  checks.number("temperature");
+  checks.tools("tools");
+  checks.tools("functions");
+  checks.whole("max_completion_tokens");
+  checks.whole("max_tokens");
+  checks.whole("n", 1);
+  return checks.fields.length > 0 ? { fields: checks.fields } : new ChatRequest(document, measure);
+}
 
-const absent = (value: unknown): value is null | undefined => value === null || value === undefined;
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Written out by hand: it runs on every call, and the provider checks what is not ours to check. */
-export function readChatRequest(text: string): ChatRequest | Fields {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch (error) {
-    return { fields: [{ field: "", message: `is not JSON: ${(error as Error).message}` }] };
+/** One pass: checked and measured together. */
+function checkMessages(messages: unknown, checks: BodyChecks, measure: TextMeasure): void {
+  if (!Array.isArray(messages) || messages.length === 0) return checks.add("messages", "must be a non-empty array");
+  for (let i = 0; i < messages.length && checks.fields.length < MOST_PROBLEMS; i++) {
+    const message: unknown = messages[i];
+    if (!isObject(message)) checks.add(`messages[${i}]`, "must be an object");
+    else if (typeof message.role !== "string") checks.add(`messages[${i}].role`, "must be a string");
+    else visitMessage(message, measure.visit);
   }
-  if (!isObject(body)) return { fields: [{ field: "", message: "must be a JSON object" }] };
+}
 
-  const members = membersOf(text);
-  const fields: FieldError[] = [];
-  const twice = duplicateMember(members);
-  if (twice !== null) fields.push({ field: twice, message: "stands more than once" });
-
-  const name = (field: "model" | "model_id") => {
-    const value = body[field];
-    if (absent(value)) return null;
-    if (typeof value === "string" && value !== "" && value.length <= 512) return value;
-    fields.push({ field, message: "must be a non-empty string" });
-    return null;
-  };
-  const integer = (field: "max_tokens" | "max_completion_tokens") => {
-    const value = body[field];
-    if (absent(value)) return null;
-    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
-    fields.push({ field, message: "must be a whole number" });
-    return null;
-  };
-
-  const model = name("model");
-  const modelId = name("model_id");
-  if (model === null && modelId === null && !fields.some(({ field }) => field.startsWith("model"))) {
-    fields.push({ field: "model", message: "is required: name a model with `model`, or with `model_id` its gateway id" });
+function roleOf(role: unknown): TextSlot["role"] {
+  switch (role) {
+    case "system":
+    case "developer":
+      return "system";
+    case "assistant":
+      return "assistant";
+    case "tool":
+    case "function":
+      return "tool";
+    default:
+      return "user";
   }
+}
 
-  const messages = body.messages;
-  if (!Array.isArray(messages) || messages.length === 0) fields.push({ field: "messages", message: "must be a non-empty array" });
-  else {
-    for (let i = 0; i < messages.length && fields.length < 20; i++) {
-      const message: unknown = messages[i];
-      if (!isObject(message)) fields.push({ field: `messages.${i}`, message: "must be an object" });
-      else if (typeof message.role !== "string") fields.push({ field: `messages.${i}.role`, message: "must be a string" });
+function visitMessage(message: JsonObject, visit: TextVisitor): void {
+  const role = roleOf(message.role);
+  for (const name of ["reasoning_content", "reasoning", "content", "refusal"]) if (message[name] !== undefined) visitTexts(role, message, name, "messages", visit);
+  if (Array.isArray(message.tool_calls)) {
+    for (const call of message.tool_calls) {
+      if (!isObject(call)) continue;
+      if (isObject(call.function)) visitArguments(call.function, "messages", visit);
+      if (isObject(call.custom)) visitTexts("assistant", call.custom, "input", "messages", visit);
     }
   }
-
-  if (!absent(body.stream) && typeof body.stream !== "boolean") fields.push({ field: "stream", message: "must be true or false" });
-  if (!absent(body.stream_options) && !isObject(body.stream_options)) fields.push({ field: "stream_options", message: "must be an object" });
-  if (!absent(body.temperature) && typeof body.temperature !== "number") fields.push({ field: "temperature", message: "must be a number" });
-  if (!absent(body.tools) && !Array.isArray(body.tools)) fields.push({ field: "tools", message: "must be an array" });
-  const maxTokens = integer("max_completion_tokens") ?? integer("max_tokens");
-  if (fields.length > 0) return { fields };
-
-  const streamOptions = isObject(body.stream_options) ? body.stream_options : null;
-  return {
-    text,
-    body,
-    members,
-    model,
-    modelId,
-    stream: body.stream === true,
-    includeUsage: streamOptions?.include_usage === true,
-    temperature: typeof body.temperature === "number" ? body.temperature : null,
-    maxTokens,
-    offersTools: Array.isArray(body.tools) && body.tools.length > 0,
-    messages: messages as unknown[],
-    streamOptions,
-  };
-}
-
-/** What the gateway has to say differently to the provider than the caller said to the gateway. */
-export interface OutboundChanges {
-  /** The provider's name of the model. */
-  readonly model: string;
-  readonly defaultTemperature: number | null;
-  readonly defaultMaxTokens: number | null;
-  /** Put before the caller's messages. */
-  readonly systemPrompt: string | null;
-}
-
-/** The body for an OpenAI-compatible provider: the caller's own text wherever nothing had to change. */
-export function outboundText(request: ChatRequest, changes: OutboundChanges): string {
-  const edits = new Map<string, string | null>();
-  if (request.modelId !== null) edits.set("model_id", null);
-  if (request.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
-  // Usage is what metering stands on, so a stream is always asked for it; the codec hides the frame from who did not ask.
-  if (request.stream && !request.includeUsage) edits.set("stream_options", JSON.stringify({ ...request.streamOptions, include_usage: true }));
-  if (request.temperature === null && changes.defaultTemperature !== null) edits.set("temperature", JSON.stringify(changes.defaultTemperature));
-  if (request.maxTokens === null && changes.defaultMaxTokens !== null) edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
-  if (changes.systemPrompt !== null) {
-    const member = request.members.find(({ name }) => name === "messages");
-    if (member !== undefined) {
-      const array = request.text.slice(member.valueStart, member.valueEnd);
-      edits.set("messages", `[${JSON.stringify({ role: "system", content: changes.systemPrompt })},${array.slice(array.indexOf("[") + 1)}`);
-    }
-  }
-  return edits.size === 0 ? request.text : editMembers(request.text, request.members, edits satisfies Edits);
+  if (isObject(message.function_call)) visitArguments(message.function_call, "messages", visit);
 }

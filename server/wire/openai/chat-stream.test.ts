@@ -28,7 +28,7 @@ describe("a chat stream on its way through", () => {
       expect(out).toBe(FRAMES.slice(0, 4).join(""));
       expect(complete).toBe(true);
       expect(decoder.decode(last ?? new Uint8Array())).toBe(DONE);
-      expect(stream.usage).toEqual({ inputUncached: 5, cacheRead: 4, cacheWrite: 0, output: 2, estimated: false });
+      expect(stream.usage).toEqual({ inputUncached: 5, cacheRead: 4, cacheWrite: 0, cacheWriteHour: 0, output: 2, reasoning: 0, estimated: false });
     });
   }
 

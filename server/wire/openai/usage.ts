@@ -1,4 +1,5 @@
-import type { Usage } from "../usage.ts";
+import type { JsonObject } from "../document.ts";
+import { cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
 
 const count = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0);
 
@@ -7,9 +8,27 @@ export function usageOf(value: unknown): Usage | null {
   if (typeof value !== "object" || value === null) return null;
   const usage = value as Record<string, unknown>;
   if (typeof usage.prompt_tokens !== "number") return null;
-  const details = (typeof usage.prompt_tokens_details === "object" && usage.prompt_tokens_details !== null ? usage.prompt_tokens_details : {}) as Record<string, unknown>;
+  const details = detailsOf(usage.prompt_tokens_details);
   const prompt = count(usage.prompt_tokens);
   const cacheRead = Math.min(count(details.cached_tokens ?? usage.prompt_cache_hit_tokens), prompt);
   const cacheWrite = Math.min(count(details.cache_write_tokens), prompt - cacheRead);
-  return { inputUncached: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, output: count(usage.completion_tokens), estimated: false };
+  const output = count(usage.completion_tokens);
+  const reasoning = Math.min(count(detailsOf(usage.completion_tokens_details).reasoning_tokens), output);
+  return { inputUncached: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, estimated: false };
+}
+
+function detailsOf(value: unknown): Record<string, unknown> {
+  return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** The `usage` member of a chat completion or a completion. */
+export function usageMember(usage: Usage): JsonObject {
+  const prompt = inputTokens(usage);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: usage.output,
+    total_tokens: prompt + usage.output,
+    prompt_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: cacheWriteTokens(usage) },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+  };
 }

@@ -1,5 +1,7 @@
 import { estimateTokens } from "../../../wire/usage.ts";
-import type { Provider } from "../provider.ts";
+import type { Provider, ProviderReply } from "../provider.ts";
+import { notServed } from "../send.ts";
+import { echoEmbeddings } from "./echo-embeddings.ts";
 
 /**
  * Built in, so that the first governed call works with no account and no network: it answers with the caller's own last
@@ -7,31 +9,37 @@ import type { Provider } from "../provider.ts";
  */
 export function echoProvider(clock: { now(): number }): Provider {
   return {
-    chatUrl: () => "echo:chat/completions",
-    async chat(target, request) {
-      const body = JSON.parse(request.body) as { messages: { role?: string; content?: unknown }[]; stream_options?: { include_usage?: boolean } };
-      const last = body.messages.findLast(({ role }) => role === "user") ?? body.messages.at(-1);
-      const text = textOf(last?.content);
-      const prompt = body.messages.reduce((sum, message) => sum + estimateTokens(textOf(message.content).length), 0);
-      const completion = estimateTokens(text.length);
-      const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
-      const head = { id: `chatcmpl-echo-${digest(request.body)}`, created: Math.floor(clock.now() / 1000), model: target.modelName, system_fingerprint: "gatehouse-echo: repeats your last message, not a language model" };
-
-      if (!request.stream) {
-        const message = { role: "assistant", content: text, refusal: null };
-        const reply = { ...head, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }], usage };
-        return { response: Response.json(reply), requestId: head.id };
-      }
-      const frame = (delta: unknown, finish_reason: string | null) => ({ ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
-      const frames = [
-        frame({ role: "assistant", content: "" }, null),
-        ...(text.match(/\s*\S+\s*/g) ?? []).map((content) => frame({ content }, null)),
-        frame({}, "stop"),
-        ...(body.stream_options?.include_usage === true ? [{ ...head, object: "chat.completion.chunk", choices: [], usage }] : []),
-      ].map((value) => `data: ${JSON.stringify(value)}\n\n`);
-      return { response: new Response(streamOf([...frames, "data: [DONE]\n\n"]), { headers: { "content-type": "text/event-stream" } }), requestId: head.id };
+    url: (_target, operation) => `echo:${operation === "chat" ? "chat/completions" : operation}`,
+    async send(target, { operation, body, stream }) {
+      if (operation === "embeddings") return echoEmbeddings(target.modelName, body, digest(body));
+      if (operation !== "chat") return notServed(target, operation);
+      return chat(target.modelName, body, stream, clock.now());
     },
   };
+}
+
+function chat(model: string, text: string, stream: boolean, now: number): ProviderReply {
+  const body = JSON.parse(text) as { messages: { role?: string; content?: unknown }[]; stream_options?: { include_usage?: boolean } };
+  const last = body.messages.findLast(({ role }) => role === "user") ?? body.messages.at(-1);
+  const said = textOf(last?.content);
+  const prompt = body.messages.reduce((sum, message) => sum + estimateTokens(textOf(message.content).length), 0);
+  const completion = estimateTokens(said.length);
+  const usage = { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+  const head = { id: `chatcmpl-echo-${digest(text)}`, created: Math.floor(now / 1000), model, system_fingerprint: "gatehouse-echo: repeats your last message, not a language model" };
+
+  if (!stream) {
+    const message = { role: "assistant", content: said, refusal: null };
+    const reply = { ...head, object: "chat.completion", choices: [{ index: 0, message, logprobs: null, finish_reason: "stop" }], usage };
+    return { response: Response.json(reply), requestId: head.id };
+  }
+  const frame = (delta: unknown, finish_reason: string | null) => ({ ...head, object: "chat.completion.chunk", choices: [{ index: 0, delta, logprobs: null, finish_reason }] });
+  const frames = [
+    frame({ role: "assistant", content: "" }, null),
+    ...(said.match(/\s*\S+\s*/g) ?? []).map((content) => frame({ content }, null)),
+    frame({}, "stop"),
+    ...(body.stream_options?.include_usage === true ? [{ ...head, object: "chat.completion.chunk", choices: [], usage }] : []),
+  ].map((value) => `data: ${JSON.stringify(value)}\n\n`);
+  return { response: new Response(streamOf([...frames, "data: [DONE]\n\n"]), { headers: { "content-type": "text/event-stream" } }), requestId: head.id };
 }
 
 function textOf(content: unknown): string {

@@ -1,30 +1,24 @@
-import { refuse } from "../../../kernel/errors.ts";
-import { type Outbound, OutboundDenied, OutboundTimeout } from "../../../runtime/outbound.ts";
-import type { Provider, ProviderTarget } from "../provider.ts";
+import type { Outbound } from "../../../runtime/outbound.ts";
+import type { Operation, Provider, ProviderTarget } from "../provider.ts";
+import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+
+/** Paths of OpenAI's API under its version segment. */
+export const OPENAI_PATHS: Readonly<Partial<Record<Operation, string>>> = {
+  chat: "/chat/completions",
+  responses: "/responses",
+  completions: "/completions",
+  embeddings: "/embeddings",
+};
 
 /** Any server that speaks OpenAI's API: the vendor itself, vLLM, Ollama, Groq, Mistral and the rest. */
 export function openaiProvider(outbound: Outbound): Provider {
-  const chatUrl = (target: ProviderTarget) => `${target.baseUrl}/chat/completions`;
+  const url = (target: ProviderTarget, operation: Operation) => `${withoutSlash(target.baseUrl)}${OPENAI_PATHS[operation] ?? ""}`;
   return {
-    chatUrl,
-    async chat(target, request) {
-      const headers: Record<string, string> = {
-        ...target.headers,
-        "content-type": "application/json",
-        accept: request.stream ? "text/event-stream" : "application/json",
-        // The answer is read and passed on as bytes; packing it would only have to be undone.
-        "accept-encoding": "identity",
-        "user-agent": "gatehouse",
-      };
-      if (target.apiKey !== null) headers.authorization = `Bearer ${target.apiKey}`;
-      try {
-        const response = await outbound.fetch(chatUrl(target), { method: "POST", headers, body: request.body, abort: request.abort, timeoutMs: request.timeoutMs });
-        return { response, requestId: response.headers.get("x-request-id") };
-      } catch (error) {
-        if (error instanceof OutboundTimeout) return refuse("upstream_timeout");
-        if (error instanceof OutboundDenied) return refuse("upstream_address_denied");
-        return refuse("upstream_unreachable", undefined, { reason: error instanceof Error ? error.message : String(error) });
-      }
+    url,
+    async send(target, request) {
+      if (OPENAI_PATHS[request.operation] === undefined) return notServed(target, request.operation);
+      const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { authorization: `Bearer ${target.apiKey}` });
+      return send(outbound, { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["x-request-id"] }, request);
     },
   };
 }

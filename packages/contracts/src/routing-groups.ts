@@ -1,0 +1,83 @@
+import { z } from "zod";
+import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+
+/**
+ * How a group picks a member for a call: by weight at random, the one with the fewest calls under way, the fastest of
+ * late, the cheapest, or the heaviest first.
+ */
+export const ROUTING_STRATEGIES = ["simple-shuffle", "least-busy", "latency-based", "cost-based", "ordered"] as const;
+export type RoutingStrategy = (typeof ROUTING_STRATEGIES)[number];
+const routingStrategy = z.enum(ROUTING_STRATEGIES);
+
+const groupMode = z.enum(["chat", "embedding"]);
+
+export const routingGroupId = z.string().regex(/^[a-z0-9](?:[a-z0-9._-]{0,61}[a-z0-9])?$/, "must be 1 to 63 lower-case letters, digits and inner . _ -");
+
+const count = z.number().int().min(0).max(1_000);
+const seconds = z.number().min(0).max(86_400);
+const ceiling = z.number().int().min(1).max(1_000_000_000_000).nullable();
+
+const written = {
+  name: recordName.optional().describe("the id when left out; callers may address the group by either"),
+  description: description.optional(),
+  mode: groupMode.optional().describe("chat when left out"),
+  routing_strategy: routingStrategy.optional().describe("simple-shuffle when left out"),
+  enabled: z.boolean().optional(),
+  allowed_fails: count.optional().describe("failures of a member within cooldown_window that take it out for cooldown_time; 3 when left out"),
+  cooldown_time: seconds.optional().describe("seconds a failing member stays out; 30 when left out"),
+  cooldown_window: seconds.optional().describe("seconds over which failures are counted; 60 when left out"),
+  num_retries: z.number().int().min(0).max(20).optional().describe("retries of a request, over other healthy members first; 2 when left out"),
+  retry_after: seconds.optional().describe("seconds to wait before a retry at least; 0 when left out"),
+  timeout: z.number().positive().max(86_400).nullable().optional().describe("seconds an attempt may take; null: the gateway's own limit"),
+  rpm_limit: ceiling.optional().describe("requests a minute of the whole group"),
+  tpm_limit: ceiling.optional().describe("tokens a minute of the whole group"),
+  max_parallel_requests: ceiling.optional(),
+};
+
+export const routingGroupCreate = z.strictObject({ id: routingGroupId.describe("chosen here for good; callers put it in `model`"), ...written }).meta({ id: "RoutingGroupCreate" });
+
+export const routingGroupUpdate = z.strictObject(written).meta({ id: "RoutingGroupUpdate" });
+
+const routingMember = z
+  .strictObject({
+    model_id: recordId,
+    name: z.string(),
+    routing_weight: z.number().int().describe("0: only when no member of weight 1 or more can serve"),
+  })
+  .meta({ id: "RoutingMember" });
+
+export const routingGroup = z
+  .strictObject({
+    id: z.string(),
+    tenant_id: z.string(),
+    model_id: recordId.describe("gateway id of the virtual model"),
+    name: z.string(),
+    description: z.string().nullable(),
+    mode: groupMode,
+    routing_strategy: routingStrategy,
+    enabled: z.boolean(),
+    allowed_fails: z.number(),
+    cooldown_time: z.number(),
+    cooldown_window: z.number(),
+    num_retries: z.number(),
+    retry_after: z.number(),
+    timeout: z.number().nullable(),
+    rpm_limit: z.number().nullable(),
+    tpm_limit: z.number().nullable(),
+    max_parallel_requests: z.number().nullable(),
+    members: z.array(routingMember).describe("the models that name it as routing_group_id, heaviest first"),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "RoutingGroup" });
+
+export const routingGroupQuery = z.strictObject({
+  ...pageQuery.shape,
+  search,
+  enabled_only: z.enum(["true", "false"]).optional().describe("true leaves out those switched off"),
+});
+
+export type RoutingGroup = z.output<typeof routingGroup>;
+export type RoutingGroupCreate = z.output<typeof routingGroupCreate>;
+export type RoutingGroupUpdate = z.output<typeof routingGroupUpdate>;
+export type RoutingGroupQuery = z.output<typeof routingGroupQuery>;

@@ -1,0 +1,95 @@
+import type { PriceChange, PriceTier } from "@gatehouse/contracts/models";
+import type { ModelInfo, ModelPrice, TieredPrices } from "@pydantic/genai-prices";
+
+/** Prices of the price catalog in the form of the admin API: US dollars per million tokens. */
+
+export interface CatalogPrices {
+  readonly input_cost_per_million_tokens: number | null;
+  readonly output_cost_per_million_tokens: number | null;
+  readonly cache_read_cost_per_million_tokens: number | null;
+  readonly cache_write_cost_per_million_tokens: number | null;
+  readonly cache_write_hour_cost_per_million_tokens: number | null;
+  readonly price_tiers: PriceTier[];
+  readonly price_changes: PriceChange[];
+  readonly audio_input_cost_per_second: number | null;
+}
+
+const KEYS = [
+  ["input_mtok", "input_cost_per_million_tokens"],
+  ["output_mtok", "output_cost_per_million_tokens"],
+  ["cache_read_mtok", "cache_read_cost_per_million_tokens"],
+  ["cache_write_mtok", "cache_write_cost_per_million_tokens"],
+  ["cache_write_1h_mtok", "cache_write_hour_cost_per_million_tokens"],
+] as const;
+
+// Fees every call has and a price by tokens cannot tell. Without them the cost would be a wrong one; unpriced is honest.
+const BEYOND_TOKENS = /^(requests|input_text_messages)_kcount$|^output_(reasoning|citation)_mtok$/;
+// Of a media model the tokens of each kind have a price of their own, and its usage here is one number.
+const BY_KIND = /^(input|output|cache)_(image|audio|video)_(read_)?mtok$/;
+
+type Plain = Partial<Record<(typeof KEYS)[number][1], number>>;
+
+/** What a model costs at a moment, with the changes known for later. `media`: it is no model of text alone. */
+export function catalogPrices(info: ModelInfo, media: boolean, now: Date): CatalogPrices {
+  const all = Array.isArray(info.prices) ? info.prices : [{ prices: info.prices }];
+  // What follows the hour of the day has no one price.
+  if (all.some(({ constraint, prices }) => constraint?.type === "time_of_date" || unpriceable(prices, media))) return shape({}, [], [], null);
+  const [first = { prices: {} }, ...rest] = all;
+  const dated = rest
+    .flatMap(({ constraint, prices }) => (constraint?.type === "start_date" ? [{ from: new Date(`${constraint.start_date}T00:00:00.000Z`), prices }] : []))
+    .sort((a, b) => a.from.getTime() - b.from.getTime());
+  const current = dated.findLast(({ from }) => from <= now)?.prices ?? first.prices;
+  const changes = dated
+    .filter(({ from }) => from > now)
+    .map(({ from, prices }) => {
+      const tiers = tiersOf(prices);
+      return { effective_from: from.toISOString(), ...basesOf(prices), ...(tiers.length === 0 ? {} : { price_tiers: tiers }) };
+    });
+  const hour = current.input_audio_hours ?? current.audio_hours;
+  return shape(basesOf(current), tiersOf(current), changes, typeof hour === "number" ? hour / 3600 : null);
+}
+
+function unpriceable(prices: ModelPrice, media: boolean): boolean {
+  return Object.keys(prices).some((key) => BEYOND_TOKENS.test(key) || (media && BY_KIND.test(key)));
+}
+
+function shape(plain: Plain, tiers: PriceTier[], changes: PriceChange[], audioSecond: number | null): CatalogPrices {
+  return {
+    input_cost_per_million_tokens: plain.input_cost_per_million_tokens ?? null,
+    output_cost_per_million_tokens: plain.output_cost_per_million_tokens ?? null,
+    cache_read_cost_per_million_tokens: plain.cache_read_cost_per_million_tokens ?? null,
+    cache_write_cost_per_million_tokens: plain.cache_write_cost_per_million_tokens ?? null,
+    cache_write_hour_cost_per_million_tokens: plain.cache_write_hour_cost_per_million_tokens ?? null,
+    price_tiers: tiers,
+    price_changes: changes,
+    audio_input_cost_per_second: audioSecond,
+  };
+}
+
+function basesOf(prices: ModelPrice): Plain {
+  const plain: Plain = {};
+  for (const [key, member] of KEYS) {
+    const price = prices[key];
+    if (price !== undefined) plain[member] = wholeMicros(typeof price === "number" ? price : price.base);
+  }
+  return plain;
+}
+
+function tiersOf(prices: ModelPrice): PriceTier[] {
+  const tiers = new Map<number, PriceTier>();
+  for (const [key, member] of KEYS) {
+    const price = prices[key];
+    if (price === undefined || typeof price === "number") continue;
+    for (const { start, price: dearer } of (price satisfies TieredPrices).tiers) {
+      const tier = tiers.get(start) ?? { above_input_tokens: start };
+      tier[member] = wholeMicros(dearer);
+      tiers.set(start, tier);
+    }
+  }
+  return [...tiers.values()].sort((a, b) => a.above_input_tokens - b.above_input_tokens);
+}
+
+/** What the table can hold, so that an entry shows what its import will cost. */
+function wholeMicros(usd: number): number {
+  return Math.round(usd * 1_000_000) / 1_000_000;
+}

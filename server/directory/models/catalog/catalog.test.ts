@@ -1,0 +1,115 @@
+import { describe, expect, test } from "bun:test";
+import { calcPrice, findProvider } from "@pydantic/genai-prices";
+import type { CatalogEntry } from "@gatehouse/contracts/catalog";
+import { catalogEntry as entrySchema } from "@gatehouse/contracts/catalog";
+import { catalogEntry, catalogFacts, listCatalog } from "./catalog.ts";
+import { catalogProvider } from "./known-providers.ts";
+
+const NOW = new Date("2026-11-21T12:00:00Z");
+const all = await listCatalog({}, { limit: 10_000, offset: 0 }, NOW);
+
+/** What the entry says a call costs, in dollars, by its own numbers. */
+function costBy(entry: CatalogEntry, input: number, cacheRead: number, cacheWrite: number, output: number): number {
+  const tier = entry.price_tiers.findLast((one) => input > one.above_input_tokens) ?? {};
+  const price = { ...entry, ...tier };
+  const plain = price.input_cost_per_million_tokens ?? 0;
+  return (
+    ((input - cacheRead - cacheWrite) * plain +
+      cacheRead * (price.cache_read_cost_per_million_tokens ?? plain) +
+      cacheWrite * (price.cache_write_cost_per_million_tokens ?? plain) +
+      output * (price.output_cost_per_million_tokens ?? 0)) /
+    1e6
+  );
+}
+
+describe("the model catalog", () => {
+  test("has a valid entry of an id of its own for each model", () => {
+    expect(all.total).toBeGreaterThan(1_000);
+    expect(all.items.length).toBe(all.total);
+    expect(new Set(all.items.map((entry) => entry.id)).size).toBe(all.total);
+    for (const entry of all.items) {
+      entrySchema.parse(entry);
+      expect(entry.id).not.toMatch(/[/?#%\s]/);
+    }
+  });
+
+  test("prices every call as the data it is made from does", () => {
+    let compared = 0;
+    for (const entry of all.items) {
+      if (entry.input_cost_per_million_tokens === null || entry.mode !== "chat" || entry.output_cost_per_million_tokens === null) continue;
+      const vendor = findProvider({ providerId: catalogProvider(entry.provider_key)?.vendor ?? "" });
+      const source = vendor?.models.find((model) => entry.id === `${entry.provider_key}:${model.id.replaceAll("/", "--")}`);
+      if (vendor === undefined || source === undefined) throw new Error(`${entry.id} has no source`);
+      for (const input of [1_000, 150_000, 200_000, 200_001, 271_999, 272_000, 900_000]) {
+        const [read, write, output] = [Math.floor(input / 4), Math.floor(input / 10), 777];
+        // One vendor with one model, so that its prices are what is asked, whatever other names match.
+        const alone = { ...vendor, models: [{ ...source, match: { contains: "" } }], fallback_model_providers: [] };
+        const theirs = calcPrice({ input_tokens: input, cache_read_tokens: read, cache_write_tokens: write, output_tokens: output }, "it", { provider: alone, timestamp: NOW });
+        if (theirs === null) throw new Error(`${entry.id} is not priced`);
+        // Requests and searches are billed apart from tokens.
+        const fees = theirs.total_price - theirs.input_price - theirs.output_price;
+        expect(Math.abs(costBy(entry, input, read, write, output) - (theirs.total_price - fees)), `${entry.id} at ${input}`).toBeLessThan(1e-6 + theirs.total_price * 1e-5);
+        compared++;
+      }
+    }
+    expect(compared).toBeGreaterThan(5_000);
+  });
+
+  test("knows tiers, writes for an hour and prices of a later day", async () => {
+    expect(await catalogEntry("gemini:gemini-2.5-pro", NOW)).toMatchObject({
+      name: "Gemini 2.5 Pro",
+      input_cost_per_million_tokens: 1.25,
+      price_tiers: [{ above_input_tokens: 200_000, input_cost_per_million_tokens: 2.5, output_cost_per_million_tokens: 15, cache_read_cost_per_million_tokens: 0.25 }],
+    });
+    expect(await catalogEntry("anthropic:claude-sonnet-5", NOW)).toMatchObject({ cache_write_cost_per_million_tokens: 2.5, cache_write_hour_cost_per_million_tokens: 4, price_tiers: [] });
+    const flash = await catalogEntry("gemini:gemini-3.8-flash", NOW);
+    expect(flash.price_changes).toEqual([{ effective_from: "2027-01-01T00:00:00.000Z", input_cost_per_million_tokens: 1.5, cache_read_cost_per_million_tokens: 0.15, output_cost_per_million_tokens: 7.5 }]);
+    const later = await catalogEntry("gemini:gemini-3.8-flash", new Date("2027-01-01T00:00:00Z"));
+    expect([later.input_cost_per_million_tokens, later.price_changes]).toEqual([1.5, []]);
+  });
+
+  test("leaves unpriced what it cannot price, and unknown what it does not know", async () => {
+    // By the hour of the day; with a fee for each request.
+    for (const id of ["deepseek:deepseek-v4-pro", "perplexity:sonar-pro"]) {
+      expect(await catalogEntry(id, NOW)).toMatchObject({ input_cost_per_million_tokens: null, output_cost_per_million_tokens: null });
+    }
+    expect(await catalogEntry("groq:llama-3.3-70b-versatile", NOW)).toMatchObject({ supports_vision: null, supports_tools: null, max_output_tokens: null });
+    expect(await catalogEntry("openai:gpt-4o", NOW)).toMatchObject({ supports_vision: true, supports_tools: true, modes: ["chat", "responses"] });
+  });
+
+  test("tells the kinds of models apart", async () => {
+    const modes = async (id: string) => (await catalogEntry(id, NOW)).modes;
+    expect(await modes("openai:text-embedding-3-small")).toEqual(["embedding"]);
+    expect(await modes("openai:gpt-image-1")).toEqual(["image"]);
+    expect(await modes("openai:whisper-1")).toEqual(["audio_transcription"]);
+    expect(await modes("openai:gpt-4o-mini-tts")).toEqual(["audio_speech"]);
+    expect(await modes("openai:gpt-5-pro")).toEqual(["responses"]);
+    expect((await catalogEntry("openai:whisper-1", NOW)).audio_input_cost_per_second).toBeCloseTo(0.0001, 9);
+    expect(all.items.filter((entry) => /realtime|rerank|ocr/.test(entry.model_name))).toEqual([]);
+  });
+
+  test("is searched by name, provider and mode, in any case", async () => {
+    const found = await listCatalog({ provider_key: "anthropic", search: "SONNET", mode: "chat" }, { limit: 2, offset: 1 }, NOW);
+    expect(found.items.length).toBe(2);
+    expect(found.total).toBeGreaterThan(4);
+    expect(found.items.every((entry) => entry.provider_key === "anthropic" && entry.model_name.includes("sonnet"))).toBe(true);
+  });
+});
+
+describe("what the catalog knows of a model that is made", () => {
+  const openai = { provider_key: "openai", api_format: "openai", base_url: "https://api.openai.com/v1" };
+
+  test("is found by the provider's key, by its address, and by its format", async () => {
+    expect((await catalogFacts(openai, ["gpt-4o-2024-08-06"], NOW))?.id).toBe("openai:gpt-4o");
+    expect((await catalogFacts({ ...openai, provider_key: "fast", base_url: "https://api.groq.com/openai/v1" }, ["llama-3.3-70b-versatile"], NOW))?.id).toBe("groq:llama-3.3-70b-versatile");
+    expect((await catalogFacts({ provider_key: "mine", api_format: "anthropic", base_url: "https://proxy.test" }, ["claude-sonnet-5"], NOW))?.id).toBe("anthropic:claude-sonnet-5");
+  });
+
+  test("anywhere else only for names that mean one maker's model", async () => {
+    const local = { provider_key: "local", api_format: "openai", base_url: "http://10.1.1.1/v1" };
+    expect((await catalogFacts(local, ["gpt-4o"], NOW))?.id).toBe("openai:gpt-4o");
+    expect(await catalogFacts(local, ["llama-3.3-70b-versatile"], NOW)).toBeNull();
+    expect(await catalogFacts(openai, ["my-finetune"], NOW)).toBeNull();
+    expect(await catalogFacts({ provider_key: "echo", api_format: "echo", base_url: null }, ["gpt-4o"], NOW)).toBeNull();
+  });
+});

@@ -1,0 +1,126 @@
+import type { CatalogEntry, CatalogQuery } from "@gatehouse/contracts/catalog";
+import type { Mode } from "@gatehouse/contracts/models";
+import type { ModelInfo, Provider as Vendor } from "@pydantic/genai-prices";
+import type { Page, Paged } from "../../../store/paging.ts";
+import { notFound } from "../../writes/records.ts";
+import { catalogPrices } from "./catalog-prices.ts";
+import { CATALOG_PROVIDERS, catalogProvider, type CatalogProvider } from "./known-providers.ts";
+import { capabilitiesByName, modesByName } from "./model-facts.ts";
+
+/** One model of one known provider, without its prices, which depend on the day. */
+interface Listed {
+  readonly id: string;
+  readonly provider: CatalogProvider;
+  readonly modelName: string;
+  readonly info: ModelInfo;
+  readonly modes: readonly Mode[];
+}
+
+type Prices = typeof import("@pydantic/genai-prices");
+
+interface Loaded {
+  readonly prices: Prices;
+  readonly listed: readonly Listed[];
+  readonly byId: ReadonlyMap<string, Listed>;
+}
+
+let loading: Promise<Loaded> | undefined;
+
+/** The data is megabytes that neither a start nor a call needs, so the first who asks waits for it. It is never fetched. */
+function load(): Promise<Loaded> {
+  loading ??= import("@pydantic/genai-prices").then((prices) => {
+    const listed = CATALOG_PROVIDERS.flatMap((provider) => modelsOf(prices, provider)).sort((a, b) => (a.id < b.id ? -1 : 1));
+    return { prices, listed, byId: new Map(listed.map((one) => [one.id, one])) };
+  });
+  return loading;
+}
+
+function modelsOf(prices: Prices, provider: CatalogProvider): Listed[] {
+  const vendor = vendorOf(prices, provider.vendor);
+  return (vendor?.models ?? []).flatMap((info) => listedModel(provider, info) ?? []);
+}
+
+function vendorOf(prices: Prices, id: string | null): Vendor | undefined {
+  return id === null ? undefined : prices.findProvider({ providerId: id });
+}
+
+function listedModel(provider: CatalogProvider, info: ModelInfo): Listed | null {
+  if (provider.serves?.test(info.id) === false) return null;
+  const modes = modesByName(provider.vendor ?? "", info.id);
+  if (modes === null) return null;
+  // "regional." stands for the prefix of any region; without it the name is the model's own.
+  const modelName = info.id.replace(/^regional\./, "");
+  // A slash would end the path segment the id stands in.
+  return { id: `${provider.provider_key}:${info.id.replaceAll("/", "--")}`, provider, modelName, info, modes };
+}
+
+function entryOf({ id, provider, modelName, info, modes }: Listed, now: Date): CatalogEntry {
+  const [mode = "chat"] = modes;
+  const text = mode === "chat" || mode === "responses" || mode === "completion" || mode === "embedding";
+  return {
+    id,
+    provider_key: provider.provider_key,
+    provider_name: provider.name,
+    name: info.name ?? modelName,
+    model_name: modelName,
+    mode,
+    modes: [...modes],
+    description: info.description?.trim() || null,
+    context_window: info.context_window ?? null,
+    max_output_tokens: null,
+    ...catalogPrices(info, !text, now),
+    ...capabilitiesByName(info.id, modes),
+  };
+}
+
+/** By id. `now` is the day whose prices are shown. */
+export async function listCatalog(filters: CatalogQuery, page: Page, now: Date): Promise<Paged<CatalogEntry>> {
+  const { listed } = await load();
+  const wanted = filters.search?.toLowerCase();
+  const wantedProvider = filters.provider_key === undefined ? undefined : (catalogProvider(filters.provider_key)?.provider_key ?? null);
+  const found = listed.filter(
+    ({ id, provider, info, modes }) =>
+      (wantedProvider === undefined || provider.provider_key === wantedProvider) &&
+      (filters.mode === undefined || modes.includes(filters.mode)) &&
+      (wanted === undefined || [id, info.id, info.name ?? ""].some((text) => text.toLowerCase().includes(wanted))),
+  );
+  return { items: found.slice(page.offset, page.offset + page.limit).map((one) => entryOf(one, now)), total: found.length };
+}
+
+/** Throws a `not_found` refusal. */
+export async function catalogEntry(id: string, now: Date): Promise<CatalogEntry> {
+  const found = (await load()).byId.get(id);
+  if (found === undefined) throw notFound("catalog entry");
+  return entryOf(found, now);
+}
+
+/** Which provider a model is asked of, as far as it says whose prices hold. */
+export interface AskedProvider {
+  readonly provider_key: string;
+  readonly api_format: string;
+  readonly base_url: string | null;
+}
+
+// Names no other vendor gives to a model of its own, so that they mean the same wherever they are served.
+const MAKERS: readonly (readonly [RegExp, string])[] = [[/^(gpt-\d|o\d|text-embedding-)/, "openai"], [/^claude-/, "anthropic"], [/^gemini-/, "gemini"]];
+const BY_FORMAT: Readonly<Record<string, string>> = { anthropic: "anthropic", gemini: "gemini", azure_openai: "azure", bedrock: "bedrock", vertex: "vertex" };
+
+/**
+ * What the catalog knows of a model by what its provider calls it: the provider's own entry, or, where the provider is
+ * not in the catalog, that of the model's maker. Null for a model it does not know.
+ */
+export async function catalogFacts(asked: AskedProvider, modelNames: readonly string[], now: Date): Promise<CatalogEntry | null> {
+  if (asked.api_format === "echo") return null;
+  const { prices } = await load();
+  const byAddress = asked.base_url === null ? undefined : prices.findProvider({ providerApiUrl: asked.base_url })?.id;
+  const known = catalogProvider(asked.provider_key) ?? CATALOG_PROVIDERS.find(({ vendor }) => vendor !== null && vendor === byAddress) ?? catalogProvider(BY_FORMAT[asked.api_format] ?? "");
+  for (const name of modelNames) {
+    const provider = known ?? catalogProvider(MAKERS.find(([pattern]) => pattern.test(name))?.[1] ?? "");
+    const vendor = provider === undefined ? undefined : vendorOf(prices, provider.vendor);
+    if (provider === undefined || vendor === undefined) continue;
+    const info = prices.calcPrice({}, name, { provider: vendor })?.model;
+    const listed = info === undefined ? null : listedModel(provider, info);
+    if (listed !== null) return entryOf(listed, now);
+  }
+  return null;
+}

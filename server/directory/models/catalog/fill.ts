@@ -1,0 +1,27 @@
+import type { CatalogEntry } from "@gatehouse/contracts/catalog";
+import type { ModelCreate } from "@gatehouse/contracts/models";
+import type { ProviderRow } from "../../../store/providers.ts";
+import { TOKEN_PRICE_MEMBERS } from "../price-columns.ts";
+import { catalogFacts } from "./catalog.ts";
+
+const FACTS = ["description", "context_window", "max_output_tokens", "supports_vision", "supports_tools", "supports_file_uploads", "supports_streaming"] as const;
+
+/** The body of a model that is to be made, with what the catalog knows of it and the body leaves out. */
+export async function filledFromCatalog(body: ModelCreate, provider: ProviderRow, now: Date): Promise<ModelCreate> {
+  const entry = await catalogFacts(provider, body.model_name === undefined ? [body.name] : [body.model_name, body.name], now);
+  return entry === null ? body : filledFrom(entry, body);
+}
+
+/** Prices are taken all or none: next to one of the admin's own the vendor's would make a price list that nobody has. */
+export function filledFrom(entry: CatalogEntry, body: ModelCreate): ModelCreate {
+  const facts: Partial<ModelCreate> = {};
+  for (const member of FACTS) if (entry[member] !== null) Object.assign(facts, { [member]: entry[member] });
+  if (body.mode === undefined && body.modes === undefined) facts.modes = entry.modes;
+  if (TOKEN_PRICE_MEMBERS.every((member) => body[member] === undefined)) Object.assign(facts, pricesOf(entry));
+  if (entry.audio_input_cost_per_second !== null) facts.audio_input_cost_per_second = entry.audio_input_cost_per_second;
+  return { ...facts, ...body };
+}
+
+function pricesOf(entry: CatalogEntry): Partial<ModelCreate> {
+  return Object.fromEntries(TOKEN_PRICE_MEMBERS.map((member) => [member, entry[member]]));
+}

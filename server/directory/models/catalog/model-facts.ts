@@ -1,0 +1,67 @@
+import type { Mode } from "@gatehouse/contracts/models";
+
+/** What the name of a model says for certain; the price catalog has no word on either. */
+
+export interface Capabilities {
+  readonly supports_vision: boolean | null;
+  readonly supports_tools: boolean | null;
+  readonly supports_file_uploads: boolean | null;
+  readonly supports_streaming: boolean | null;
+}
+
+// Kinds of models this gateway has no surface for, and names that are patterns and no models.
+const UNSERVED = /realtime|-live|rerank|ocr|voice|sonic|computer-use|^ft:|\.ft-/;
+
+const MODES_BY_NAME: readonly (readonly [RegExp, readonly Mode[]])[] = [
+  [/embed|^voyage-|(^|\/)(bge|e5|gte)-/, ["embedding"]],
+  [/(^|\/)(omni-)?moderation/, ["moderation"]],
+  [/(^|\/)(gpt-image|dall-e|imagen|flux|stable-diffusion)/, ["image"]],
+  [/(^|\/)(veo|sora)-/, ["video"]],
+  [/transcribe|whisper/, ["audio_transcription"]],
+  [/(^|[/-])tts(-|$)/, ["audio_speech"]],
+  [/^(ada|babbage|curie|davinci|text-davinci-00\d|gpt-3\.5-turbo-instruct)$/, ["completion"]],
+];
+
+// Of OpenAI itself: its current families answer on both, and those that think longest on one only.
+const RESPONSES_ONLY = /^(o1-pro|o3-pro|gpt-[5-9][\d.]*-pro|.*codex.*|.*deep-research.*)$/;
+const RESPONSES_TOO = /^(gpt-4o|gpt-4\.1|gpt-[5-9]|o1|o3|o4)/;
+
+/** First is the model's main mode; null for a kind of model that is not served here. */
+export function modesByName(vendor: string, model: string): readonly Mode[] | null {
+  const name = model.toLowerCase();
+  if (UNSERVED.test(name)) return null;
+  const found = MODES_BY_NAME.find(([pattern]) => pattern.test(name))?.[1];
+  if (found !== undefined) return found;
+  if (vendor !== "openai") return ["chat"];
+  if (RESPONSES_ONLY.test(name)) return ["responses"];
+  return RESPONSES_TOO.test(name) && !name.includes("audio") ? ["chat", "responses"] : ["chat"];
+}
+
+const UNKNOWN: Capabilities = { supports_vision: null, supports_tools: null, supports_file_uploads: null, supports_streaming: null };
+const ALL = { supports_vision: true, supports_tools: true, supports_file_uploads: true };
+
+// The name may stand behind a vendor ("anthropic/claude...", "us.anthropic.claude...").
+const CAPABILITIES: readonly (readonly [RegExp, Partial<Capabilities>])[] = [
+  [/claude-(3-[57]-sonnet|3\.[57]-sonnet|(haiku|sonnet|opus|fable)-[4-9]|4)/, ALL],
+  [/claude-3-(opus|sonnet|haiku)/, { supports_vision: true, supports_tools: true }],
+  [/gpt-(audio|.*(audio|image|search|chat|oss))/, {}],
+  [/gpt-(4o|4\.1|[5-9])/, ALL],
+  [/(^|\/)(o1|o3|o4-mini)$/, ALL],
+  [/(^|\/)o3-mini/, { supports_vision: false, supports_tools: true }],
+  [/(^|\/)gpt-4-turbo/, { supports_vision: true, supports_tools: true }],
+  [/(^|\/)(gpt-3\.5-turbo|gpt-4)$/, { supports_vision: false, supports_tools: true }],
+  [/gemini-.*(image|omni)/, {}],
+  [/gemini-(1\.5|2\.0|2\.5|[3-9])/, ALL],
+  [/(^|\/)mistral-(large|medium|small)/, { supports_tools: true }],
+  [/(^|\/)pixtral/, { supports_vision: true, supports_tools: true }],
+  [/(^|\/)grok-[3-9]/, { supports_tools: true }],
+];
+
+export function capabilitiesByName(model: string, modes: readonly Mode[]): Capabilities {
+  const mode = modes[0];
+  if (mode !== "chat" && mode !== "responses") {
+    return { ...UNKNOWN, supports_tools: false, supports_file_uploads: false, supports_streaming: mode === "completion" ? true : mode === "embedding" || mode === "moderation" ? false : null };
+  }
+  const found = CAPABILITIES.find(([pattern]) => pattern.test(model.toLowerCase()))?.[1];
+  return { ...UNKNOWN, ...found, supports_streaming: true };
+}

@@ -1,0 +1,25 @@
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { modelIdByName } from "../../store/models.ts";
+import { routingGroupsCalled } from "../../store/routing-groups.ts";
+import type { Write } from "../writes/write.ts";
+
+/** What callers put in `model` means one thing: a model by its name, or a routing group by its id or name. */
+
+export async function refuseRoutingGroupName(write: Write, tenantId: string, modelName: string): Promise<void> {
+  const [group] = await routingGroupsCalled(write.trx, tenantId, [modelName]);
+  if (group !== undefined) throw taken("routing group", group);
+}
+
+/** Of a routing group that is to have this id and name. */
+export async function refuseModelName(write: Write, tenantId: string, group: { id: string; name: string }): Promise<void> {
+  for (const name of new Set([group.id, group.name])) {
+    const model = await modelIdByName(write.trx, tenantId, name);
+    if (model !== undefined) throw taken("model", model);
+  }
+  const twin = (await routingGroupsCalled(write.trx, tenantId, [group.id, group.name])).find((id) => id !== group.id);
+  if (twin !== undefined) throw taken("routing group", twin);
+}
+
+function taken(noun: string, id: string): Refused {
+  return new Refused(refuse("conflict", `There is already a ${noun} of this name.`, { extra: { existing_id: id } }));
+}

@@ -1,0 +1,110 @@
+import type { ModelUpdate, PriceChange, PriceTier } from "@gatehouse/contracts/models";
+import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
+import type { ModelPatch, ModelRow } from "../../store/models.ts";
+import type { ColumnPrices, PriceChange as StoredChange, TierPrices } from "../../store/schema.ts";
+
+/** Prices between the admin API, in dollars, and the table, in micro-dollars. */
+
+const TOKEN_PRICES = [
+  ["input_cost", "input_cost_per_million_tokens"],
+  ["output_cost", "output_cost_per_million_tokens"],
+  ["cache_read_cost", "cache_read_cost_per_million_tokens"],
+  ["cache_write_cost", "cache_write_cost_per_million_tokens"],
+  ["cache_write_hour_cost", "cache_write_hour_cost_per_million_tokens"],
+] as const;
+
+// The table has media prices for a million units; the factor is how many of those one unit of the API's is.
+const MEDIA_PRICES = [
+  ["image_cost", "image_cost", 1],
+  ["audio_input_second_cost", "audio_input_cost_per_second", 1],
+  ["audio_output_character_cost", "audio_output_cost_per_million_characters", 1_000_000],
+  ["video_second_cost", "video_cost_per_second", 1],
+] as const;
+
+/** Body members that say what a model's tokens cost: whoever sets one of them sets them all. */
+export const TOKEN_PRICE_MEMBERS = [...TOKEN_PRICES.map(([, member]) => member), "price_tiers", "price_changes"] as const;
+
+/** All body members that become price columns. */
+export const PRICE_MEMBERS: ReadonlySet<string> = new Set([...TOKEN_PRICE_MEMBERS, ...MEDIA_PRICES.map(([, member]) => member)]);
+
+/** The columns a body sets; a member it leaves out sets none. */
+export function priceColumns(body: ModelUpdate): ModelPatch {
+  const patch: ModelPatch = {};
+  for (const [column, member] of TOKEN_PRICES) {
+    const price = body[member];
+    if (price !== undefined) patch[column] = price === null ? null : microsFromUsd(price);
+  }
+  for (const [column, member, units] of MEDIA_PRICES) {
+    const price = body[member];
+    if (price !== undefined) patch[column] = price === null ? null : Math.round((price * 1e12) / units);
+  }
+  if (body.price_tiers !== undefined) patch.price_tiers = JSON.stringify(storedTiers(body.price_tiers));
+  if (body.price_changes !== undefined) patch.price_changes = JSON.stringify(body.price_changes.map(storedChange));
+  return patch;
+}
+
+/** What a read shows of a row's prices. */
+export function priceMembers(row: ModelRow) {
+  const usd = (micros: number | null): number | null => (micros === null ? null : usdFromMicros(micros));
+  const unit = (micros: number | null, units: number): number | null => (micros === null ? null : (micros * units) / 1e12);
+  return {
+    input_cost_per_million_tokens: usd(row.input_cost),
+    output_cost_per_million_tokens: usd(row.output_cost),
+    cache_read_cost_per_million_tokens: usd(row.cache_read_cost),
+    cache_write_cost_per_million_tokens: usd(row.cache_write_cost),
+    cache_write_hour_cost_per_million_tokens: usd(row.cache_write_hour_cost),
+    price_tiers: row.price_tiers.map(shownTier),
+    price_changes: row.price_changes.map((change) => ({
+      effective_from: change.effective_from,
+      ...shownPrices(change),
+      ...(change.tiers.length === 0 ? {} : { price_tiers: change.tiers.map(shownTier) }),
+    })),
+    image_cost: unit(row.image_cost, 1),
+    audio_input_cost_per_second: unit(row.audio_input_second_cost, 1),
+    audio_output_cost_per_million_characters: unit(row.audio_output_character_cost, 1_000_000),
+    video_cost_per_second: unit(row.video_second_cost, 1),
+  };
+}
+
+/**
+ * A row's prices with the changes already in force made plain, so that a plain price an admin writes holds from then on
+ * instead of standing behind a change of the past. Nothing for a row without such changes.
+ */
+export function foldedChanges(row: Pick<ModelRow, "price_changes">, now: Date): ModelPatch {
+  const due = row.price_changes.filter((change) => Date.parse(change.effective_from) <= now.getTime());
+  const last = due.toSorted((a, b) => Date.parse(a.effective_from) - Date.parse(b.effective_from)).at(-1);
+  if (last === undefined) return {};
+  const patch: ModelPatch = { price_tiers: JSON.stringify(last.tiers), price_changes: JSON.stringify(row.price_changes.filter((change) => !due.includes(change))) };
+  for (const [column] of TOKEN_PRICES) patch[column] = last[column] ?? null;
+  return patch;
+}
+
+function storedPrices(prices: Omit<PriceTier, "above_input_tokens">): ColumnPrices {
+  const columns: ColumnPrices = {};
+  for (const [column, member] of TOKEN_PRICES) {
+    const price = prices[member];
+    if (price !== undefined) columns[column] = microsFromUsd(price);
+  }
+  return columns;
+}
+
+function storedTiers(tiers: readonly PriceTier[]): TierPrices[] {
+  return tiers.map((tier) => ({ above_input_tokens: tier.above_input_tokens, ...storedPrices(tier) })).sort((a, b) => a.above_input_tokens - b.above_input_tokens);
+}
+
+function storedChange(change: PriceChange): StoredChange {
+  return { effective_from: new Date(change.effective_from).toISOString(), ...storedPrices(change), tiers: storedTiers(change.price_tiers ?? []) };
+}
+
+function shownPrices(columns: ColumnPrices): Omit<PriceTier, "above_input_tokens"> {
+  const prices: Omit<PriceTier, "above_input_tokens"> = {};
+  for (const [column, member] of TOKEN_PRICES) {
+    const micros = columns[column];
+    if (micros !== undefined) prices[member] = usdFromMicros(micros);
+  }
+  return prices;
+}
+
+function shownTier(tier: TierPrices): PriceTier {
+  return { above_input_tokens: tier.above_input_tokens, ...shownPrices(tier) };
+}

@@ -1,0 +1,64 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ModelRow } from "../../store/models.ts";
+import { foldedChanges, priceColumns, priceMembers } from "./price-columns.ts";
+import { priceSchedule, pricesAt } from "./prices.ts";
+
+const BARE = {
+  input_cost: null, output_cost: null, cache_read_cost: null, cache_write_cost: null, cache_write_hour_cost: null, price_tiers: [], price_changes: [],
+  image_cost: null, audio_input_second_cost: null, audio_output_character_cost: null, video_second_cost: null,
+} as unknown as ModelRow;
+
+/** The row as the table gives it back after these columns were written. */
+function written(row: ModelRow, patch: ReturnType<typeof priceColumns>): ModelRow {
+  const parsed = Object.fromEntries(Object.entries(patch).map(([column, value]) => [column, typeof value === "string" ? JSON.parse(value) : value]));
+  return { ...row, ...parsed } as ModelRow;
+}
+
+const price = fc.integer({ min: 0, max: 100_000_000_000 }).map((micros) => micros / 1e6);
+const prices = fc.record({ input_cost_per_million_tokens: price, output_cost_per_million_tokens: price, cache_read_cost_per_million_tokens: price }, { requiredKeys: [] });
+const tiers = fc.uniqueArray(prices.chain((some) => fc.integer({ min: 1, max: 1e6 }).map((above) => ({ above_input_tokens: above, ...some }))), { selector: (tier) => tier.above_input_tokens, maxLength: 4 });
+const day = fc.date({ min: new Date("2024-01-01"), max: new Date("2030-01-01"), noInvalidDate: true }).map((date) => date.toISOString());
+const changes = fc.uniqueArray(
+  fc.tuple(prices, day, tiers).map(([some, from, dearer]) => ({ effective_from: from, ...some, ...(dearer.length === 0 ? {} : { price_tiers: dearer }) })),
+  { selector: (change) => change.effective_from, maxLength: 4 },
+);
+
+describe("prices of a model", () => {
+  test("are read as they were written", () => {
+    fc.assert(
+      fc.property(prices, tiers, changes, (some, dearer, dated) => {
+        const read = priceMembers(written(BARE, priceColumns({ ...some, price_tiers: dearer, price_changes: dated })));
+        const sorted = (all: typeof dearer) => all.toSorted((a, b) => a.above_input_tokens - b.above_input_tokens);
+        expect(read).toMatchObject({ ...some, price_tiers: sorted(dearer) });
+        expect(read.price_changes).toEqual(dated.map((change) => ({ ...change, ...(change.price_tiers === undefined ? {} : { price_tiers: sorted(change.price_tiers) }) })));
+      }),
+    );
+  });
+
+  test("in force at a moment are the same before and after what is past was made plain", () => {
+    fc.assert(
+      fc.property(prices, tiers, changes, day, day, (some, dearer, dated, one, two) => {
+        const [now, then] = [Date.parse(one), Date.parse(two)].sort((a, b) => a - b) as [number, number];
+        const row = written(BARE, priceColumns({ ...some, price_tiers: dearer, price_changes: dated }));
+        const folded = written(row, foldedChanges(row, new Date(now)));
+        const inForce = (model: ModelRow) => {
+          const { prices: plain, tiers: above } = pricesAt(priceSchedule(model), then);
+          return { plain, above };
+        };
+        expect(inForce(folded)).toEqual(inForce(row));
+        expect(folded.price_changes.every((change) => Date.parse(change.effective_from) > now)).toBe(true);
+      }),
+    );
+  });
+
+  test("of a tier that are left out are those of the tier below", () => {
+    const row = written(BARE, priceColumns({
+      input_cost_per_million_tokens: 1,
+      output_cost_per_million_tokens: 5,
+      price_tiers: [{ above_input_tokens: 200, output_cost_per_million_tokens: 9 }, { above_input_tokens: 100, input_cost_per_million_tokens: 2 }],
+    }));
+    const of = (input: number, output: number) => ({ input: input * 1e6, output: output * 1e6, cacheRead: null, cacheWrite: null, cacheWriteHour: null });
+    expect(pricesAt(priceSchedule(row), 0)).toEqual({ from: Number.NEGATIVE_INFINITY, prices: of(1, 5), tiers: [{ aboveInputTokens: 100, prices: of(2, 5) }, { aboveInputTokens: 200, prices: of(2, 9) }] });
+  });
+});

@@ -1,0 +1,89 @@
+import type { MicroUsd } from "../../kernel/money.ts";
+import type { ColumnPrices, TierPrices } from "../../store/schema.ts";
+import type { ModelRow } from "../../store/models.ts";
+
+/** Micro-dollars per million tokens; null is unpriced. */
+export interface Prices {
+  readonly input: MicroUsd | null;
+  readonly output: MicroUsd | null;
+  readonly cacheRead: MicroUsd | null;
+  /** Writes kept for five minutes, or for however long the vendor keeps all of them. */
+  readonly cacheWrite: MicroUsd | null;
+  /** Writes kept for an hour. */
+  readonly cacheWriteHour: MicroUsd | null;
+}
+
+/** Prices of a whole call whose input is longer than `aboveInputTokens`. */
+export interface PriceTier {
+  readonly aboveInputTokens: number;
+  readonly prices: Prices;
+}
+
+/** Prices in force from a moment until the next of the schedule. */
+export interface DatedPrices {
+  /** Milliseconds since the Unix epoch; -Infinity for the first. */
+  readonly from: number;
+  readonly prices: Prices;
+  /** Lowest threshold first. */
+  readonly tiers: readonly PriceTier[];
+}
+
+/** Micro-dollars for a million units, so that a second of speech has a price; null is unpriced. */
+export interface MediaPrices {
+  readonly image: MicroUsd | null;
+  readonly audioInputSecond: MicroUsd | null;
+  readonly audioOutputCharacter: MicroUsd | null;
+  readonly videoSecond: MicroUsd | null;
+}
+
+type PriceColumns = Pick<ModelRow, "input_cost" | "output_cost" | "cache_read_cost" | "cache_write_cost" | "cache_write_hour_cost">;
+
+/** The plain price columns of a row. */
+export function pricesOfColumns(row: PriceColumns): Prices {
+  return { input: row.input_cost, output: row.output_cost, cacheRead: row.cache_read_cost, cacheWrite: row.cache_write_cost, cacheWriteHour: row.cache_write_hour_cost };
+}
+
+const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrite: null, cacheWriteHour: null };
+
+/** What a model costs and from when on, oldest first. A date that passes needs no new compilation. */
+export function priceSchedule(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">): DatedPrices[] {
+  const plain = pricesOfColumns(row);
+  const changes = row.price_changes.map((change) => {
+    const prices = changed(UNPRICED, change);
+    return { from: Date.parse(change.effective_from), prices, tiers: tiersOver(prices, change.tiers) };
+  });
+  return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort((a, b) => a.from - b.from);
+}
+
+/** The prices in force at a moment. */
+export function pricesAt(schedule: readonly DatedPrices[], millis: number): DatedPrices {
+  let current = schedule[0];
+  for (const dated of schedule) if (dated.from <= millis) current = dated;
+  if (current === undefined) throw new Error("a price schedule is empty");
+  return current;
+}
+
+/** Of a tier, a price that is left out is that of the tier below. */
+function tiersOver(base: Prices, tiers: readonly TierPrices[]): PriceTier[] {
+  let below = base;
+  return tiers
+    .toSorted((a, b) => a.above_input_tokens - b.above_input_tokens)
+    .map((tier) => {
+      below = changed(below, tier);
+      return { aboveInputTokens: tier.above_input_tokens, prices: below };
+    });
+}
+
+function changed(base: Prices, columns: ColumnPrices): Prices {
+  return {
+    input: columns.input_cost ?? base.input,
+    output: columns.output_cost ?? base.output,
+    cacheRead: columns.cache_read_cost ?? base.cacheRead,
+    cacheWrite: columns.cache_write_cost ?? base.cacheWrite,
+    cacheWriteHour: columns.cache_write_hour_cost ?? base.cacheWriteHour,
+  };
+}
+
+export function mediaPrices(row: Pick<ModelRow, "image_cost" | "audio_input_second_cost" | "audio_output_character_cost" | "video_second_cost">): MediaPrices {
+  return { image: row.image_cost, audioInputSecond: row.audio_input_second_cost, audioOutputCharacter: row.audio_output_character_cost, videoSecond: row.video_second_cost };
+}

@@ -1,0 +1,69 @@
+import type { RoutingStrategy } from "@gatehouse/contracts/routing-groups";
+import type { Selectable } from "kysely";
+import type { ModelTable, RoutingGroupTable } from "../../store/schema.ts";
+import type { ModelEntry } from "../snapshot.ts";
+
+/** A virtual model: a call that names it is served by one of its members. */
+export interface RoutingGroupEntry {
+  /** The slug an admin chose. */
+  readonly id: string;
+  readonly name: string;
+  /** Gateway id of the virtual model. */
+  readonly modelId: string;
+  readonly description: string | null;
+  readonly mode: string;
+  readonly strategy: RoutingStrategy;
+  readonly enabled: boolean;
+  /** So many failures of a member within the window open its circuit for the cooldown. */
+  readonly allowedFails: number;
+  readonly cooldownSeconds: number;
+  readonly cooldownWindowSeconds: number;
+  /** For each request, over other healthy members first. */
+  readonly retries: number;
+  /** Shortest wait before a retry. */
+  readonly retryAfterSeconds: number;
+  /** Of each attempt; null: the gateway's own. */
+  readonly timeoutSeconds: number | null;
+  /** Ceilings of the group as a whole; null is none. */
+  readonly rpmLimit: number | null;
+  readonly tpmLimit: number | null;
+  readonly maxParallel: number | null;
+  readonly createdSeconds: number;
+  /** Heaviest first, then by name: the order of the strategy `ordered`. Switched off members included. */
+  readonly members: readonly RoutingMember[];
+}
+
+export interface RoutingMember {
+  readonly model: ModelEntry;
+  /** 0: only when no member of weight 1 or more can serve. */
+  readonly weight: number;
+}
+
+/** `rows` and `models` are of one tenant, and every row is among the models. */
+export function compileRoutingGroups(groups: readonly Selectable<RoutingGroupTable>[], rows: readonly Selectable<ModelTable>[], models: ReadonlyMap<string, ModelEntry>): RoutingGroupEntry[] {
+  const members = new Map<string, RoutingMember[]>(groups.map((group) => [group.id, []]));
+  for (const row of rows) {
+    const model = models.get(row.id);
+    if (model !== undefined && row.routing_group_id !== null) members.get(row.routing_group_id)?.push({ model, weight: row.routing_weight });
+  }
+  return groups.map((row) => ({
+    id: row.id,
+    name: row.name,
+    modelId: row.model_id,
+    description: row.description,
+    mode: row.mode,
+    strategy: row.routing_strategy as RoutingStrategy,
+    enabled: row.enabled,
+    allowedFails: row.allowed_fails,
+    cooldownSeconds: row.cooldown_time,
+    cooldownWindowSeconds: row.cooldown_window,
+    retries: row.num_retries,
+    retryAfterSeconds: row.retry_after,
+    timeoutSeconds: row.timeout,
+    rpmLimit: row.rpm_limit,
+    tpmLimit: row.tpm_limit,
+    maxParallel: row.max_parallel_requests,
+    createdSeconds: Math.floor(row.created_at.getTime() / 1000),
+    members: (members.get(row.id) ?? []).sort((a, b) => b.weight - a.weight || (a.model.name < b.model.name ? -1 : 1)),
+  }));
+}

@@ -1,0 +1,73 @@
+import type { Mode, Model, ModelQuery } from "@gatehouse/contracts/models";
+import { routedModels, type ModelRow } from "../../store/models.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import { routingGroupStore, type RoutingGroupRow } from "../../store/routing-groups.ts";
+import type { Directory } from "../writes/write.ts";
+
+const PROVIDER = "routing";
+
+/** The routing groups of a tenant as the models callers see in them. */
+export async function listVirtualModels(directory: Directory, tenantId: string, filters: ModelQuery, page: Page): Promise<Paged<Model>> {
+  if (filters.provider_key !== undefined && filters.provider_key !== PROVIDER) return { items: [], total: 0 };
+  const groups = await routingGroupStore(tenantId).page(directory.db, tenantId, { search: filters.search }, page);
+  const members = await routedModels(directory.db, tenantId, groups.items.map((group) => group.id));
+  return { total: groups.total, items: groups.items.map((group) => virtualModel(group, members.filter((model) => model.routing_group_id === group.id))) };
+}
+
+/** It can do what each of its members can, because any of them may serve a call. */
+function virtualModel(group: RoutingGroupRow, members: readonly ModelRow[]): Model {
+  const all = (can: (model: ModelRow) => boolean) => members.length > 0 && members.every(can);
+  const least = (of: (model: ModelRow) => number | null) => members.reduce<number | null>((low, model) => Math.min(low ?? Number.POSITIVE_INFINITY, of(model) ?? Number.POSITIVE_INFINITY), null);
+  const known = (value: number | null) => (value === null || !Number.isFinite(value) ? null : value);
+  return {
+    id: group.model_id,
+    tenant_id: group.tenant_id,
+    name: group.name,
+    model_name: group.id,
+    provider: PROVIDER,
+    provider_id: null,
+    mode: "routing",
+    modes: [group.mode as Mode],
+    enabled: group.enabled,
+    description: group.description,
+    base_url: null,
+    has_api_key: false,
+    api_key_hint: null,
+    default_temperature: null,
+    default_max_tokens: null,
+    system_prompt: null,
+    input_cost_per_million_tokens: null,
+    output_cost_per_million_tokens: null,
+    cache_read_cost_per_million_tokens: null,
+    cache_write_cost_per_million_tokens: null,
+    cache_write_hour_cost_per_million_tokens: null,
+    price_tiers: [],
+    price_changes: [],
+    image_cost: null,
+    audio_input_cost_per_second: null,
+    audio_output_cost_per_million_characters: null,
+    video_cost_per_second: null,
+    supported_image_qualities: [],
+    supported_video_resolutions: [],
+    supported_video_durations: [],
+    max_video_duration_seconds: null,
+    context_window: known(least((model) => model.context_window)),
+    max_output_tokens: known(least((model) => model.max_output_tokens)),
+    supports_vision: all((model) => model.supports_vision),
+    supports_tools: all((model) => model.supports_tools),
+    supports_file_uploads: all((model) => model.supports_file_uploads),
+    supports_streaming: all((model) => model.supports_streaming),
+    rate_limit_rpm: group.rpm_limit,
+    rate_limit_tpm: group.tpm_limit,
+    max_concurrent_requests: group.max_parallel_requests,
+    residency_region: null,
+    routing_group_id: group.id,
+    routing_weight: 1,
+    is_healthy: null,
+    health_checked_at: null,
+    icon_url: null,
+    group_ids: [],
+    created_at: group.created_at.toISOString(),
+    updated_at: group.updated_at.toISOString(),
+  };
+}

@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import type { RoutingMember } from "../../directory/models/routing-group-entry.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { chooseMember } from "./choose.ts";
+import { MemberHealth } from "./member-health.ts";
+
+const member = (id: string, weight: number, input: number | null = null): RoutingMember => ({ weight, model: { id, name: id, prices: { input, output: input, cacheRead: null, cacheWrite: null, cacheWriteHour: null } } as ModelEntry });
+
+/** How often each was chosen, over evenly spread chance. */
+function share(strategy: Parameters<typeof chooseMember>[0], members: readonly RoutingMember[], health = new MemberHealth()): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (let i = 0; i < 1000; i++) {
+    const id = chooseMember(strategy, members, health, () => (i + 0.5) / 1000)?.model.id ?? "none";
+    counts[id] = (counts[id] ?? 0) + 1;
+  }
+  return counts;
+}
+
+describe("choosing a member", () => {
+  test("simple-shuffle follows the weights and leaves weight 0 for when nothing else is there", () => {
+    expect(share("simple-shuffle", [member("a", 3), member("b", 1), member("spare", 0)])).toEqual({ a: 750, b: 250 });
+    expect(share("simple-shuffle", [member("spare", 0), member("other", 0)])).toEqual({ spare: 500, other: 500 });
+    expect(share("simple-shuffle", [])).toEqual({ none: 1000 });
+  });
+
+  test("ordered takes the first that is there", () => {
+    expect(share("ordered", [member("a", 3), member("b", 2)])).toEqual({ a: 1000 });
+  });
+
+  test("least-busy takes the one with the fewest calls in flight", () => {
+    const health = new MemberHealth();
+    health.began("a");
+    expect(share("least-busy", [member("a", 1), member("b", 1)], health)).toEqual({ b: 1000 });
+  });
+
+  test("latency-based takes the fastest, and measures whom nobody has measured", () => {
+    const health = new MemberHealth();
+    health.measured("a", 50);
+    health.measured("b", 20);
+    expect(share("latency-based", [member("a", 1), member("b", 1)], health)).toEqual({ b: 1000 });
+    expect(share("latency-based", [member("a", 1), member("b", 1), member("new", 1)], health)).toEqual({ new: 1000 });
+  });
+
+  test("cost-based takes the cheapest and the unpriced last", () => {
+    expect(share("cost-based", [member("a", 1, 5), member("b", 1, 3), member("unpriced", 1)])).toEqual({ b: 1000 });
+    expect(share("cost-based", [member("unpriced", 1)])).toEqual({ unpriced: 1000 });
+  });
+});

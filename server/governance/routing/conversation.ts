@@ -1,0 +1,153 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
+import type { CallerCodec, ConversationFormat, ProviderCodec, ReplyContext, StreamWriter } from "../../wire/conversation/codec.ts";
+import type { ConversationRequest } from "../../wire/conversation/request.ts";
+import { SignedCallsOfStream, signedCalls, withSignatures } from "../../wire/conversation/signatures.ts";
+import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
+import type { Operation } from "../../upstreams/providers/provider.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { InboundRequest, OutboundChanges } from "../../wire/inbound.ts";
+import type { StreamCodec } from "../../wire/stream.ts";
+import type { Usage } from "../../wire/usage.ts";
+import type { Call } from "../call.ts";
+import { isRefusal } from "../surface.ts";
+import type { Errand, Prepared } from "./errand.ts";
+import type { KeptSignatures } from "./kept-signatures.ts";
+import type { Media } from "./media.ts";
+import { providerFormat } from "./provider-format.ts";
+
+/** A conversation a surface has read, with what its format needs on the way back. */
+export interface Conversation {
+  readonly inbound: InboundRequest;
+  readonly caller: CallerCodec;
+  /** How an answer of the caller's own format passes as it is. */
+  readonly passing: {
+    /** Where it is not simply called as the format is. */
+    readonly operation?: Operation;
+    stream(): StreamCodec;
+    /** Null when the bytes are not an answer of the format. */
+    reply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number } | null;
+  };
+  /** Null: server-sent events. */
+  readonly writer: ((context: ReplyContext) => StreamWriter) | null;
+  readonly streamType: string;
+  /** Whether a streaming caller asked for usage, where the format makes that a question. */
+  readonly includeUsage: boolean;
+  /** Headers of the caller that a provider of the same format acts on. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Fields that only a provider of the caller's own format can serve; empty where there are none. */
+  readonly statefulFields: readonly string[];
+}
+
+export interface ConversationParts {
+  readonly codecs: Readonly<Record<Exclude<ConversationFormat, "completions">, ProviderCodec>>;
+  readonly signatures: KeptSignatures;
+  readonly media: Media;
+}
+
+const encoder = new TextEncoder();
+
+/** A conversation with a model of any provider: passed as it is where the formats are the same, else translated. */
+export function conversationErrand(conversation: Conversation, parts: ConversationParts): Errand {
+  const { inbound, caller } = conversation;
+  return {
+    inputCharacters: inbound.inputCharacters,
+    prepare(call, model) {
+      const format = providerFormat(model, caller.format);
+      const changes: OutboundChanges = { model: model.modelName, defaultTemperature: model.defaultTemperature, defaultMaxTokens: model.defaultMaxTokens, systemPrompt: model.systemPrompt };
+      if (format === caller.format) return passing(conversation, changes, model);
+      if (conversation.statefulFields.length > 0) return unsupported(conversation.statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })));
+      return translating(call, conversation, changes, model, format, parts);
+    },
+  };
+}
+
+function passing({ inbound, caller, passing: own, headers, statefulFields }: Conversation, changes: OutboundChanges, model: ModelEntry): Prepared | Refusal {
+  // Many compatible servers take these fields and forget them: only the vendors that keep state are trusted with them.
+  if (statefulFields.length > 0 && !keepsState(model)) return unsupported(statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })));
+  return {
+    operation: own.operation ?? caller.format,
+    body: inbound.outbound(changes),
+    stream: inbound.stream,
+    headers,
+    streamCodec: () => own.stream(),
+    streamType: null,
+    whole(bytes) {
+      const read = own.reply(bytes);
+      return read === null ? null : { body: bytes, ...read };
+    },
+    refusal: () => null,
+    dropped: [],
+  };
+}
+
+function keepsState({ provider }: ModelEntry): boolean {
+  return provider.apiFormat === "openai" || provider.apiFormat === "azure_openai";
+}
+
+async function translating(call: Call, conversation: Conversation, changes: OutboundChanges, model: ModelEntry, format: ConversationFormat, parts: ConversationParts): Promise<Prepared | Refusal> {
+  const { inbound, caller } = conversation;
+  if (format === "completions") throw new Error("no caller's format is translated into completions");
+  const provider = parts.codecs[format];
+  const read = caller.readRequest(inbound.body);
+  if ("unsupported" in read) return unsupported(read.unsupported);
+  const signed = withSignatures(withDefaults(read.request, changes), (callId) => parts.signatures.find(call, callId));
+  const request = NEEDS_BYTES.has(format) ? await parts.media.inlined(signed, call.abort.signal) : signed;
+  if (isRefusal(request)) return request;
+  const written = provider.writeRequest(request, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
+  if ("unsupported" in written) return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
+  const context: ReplyContext = { callId: call.id, model: inbound.model ?? model.name, created: Math.floor(Date.parse(call.row.timestamp ?? "") / 1000), request: inbound.body, includeUsage: conversation.includeUsage };
+  return {
+    operation: format,
+    body: JSON.stringify(written.body),
+    stream: inbound.stream,
+    headers: {},
+    streamCodec() {
+      const signatures = new SignedCallsOfStream();
+      const writer = (conversation.writer ?? ((context) => caller.streamWriter(context)))(context);
+      return new TranslatedStream(provider.streamReader(), writer, (event) => {
+        signatures.note(event);
+        if (event.kind === "stop") parts.signatures.keep(call, signatures.signed());
+      });
+    },
+    streamType: conversation.streamType,
+    whole(bytes) {
+      const body = objectOf(bytes);
+      const reply = body === null ? null : provider.readReply(body);
+      if (reply === null) return null;
+      let outputCharacters = 0;
+      for (const candidate of reply.candidates) {
+        parts.signatures.keep(call, signedCalls(candidate));
+        for (const part of candidate.parts) outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.text.length;
+      }
+      return { body: encoder.encode(JSON.stringify(caller.writeReply(reply, context))), usage: reply.usage, outputCharacters };
+    },
+    refusal: (status, bytes) => encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes))))),
+    dropped: [...read.dropped, ...written.dropped.map((feature) => caller.spelling[feature])],
+  };
+}
+
+/** Formats that cannot name a picture by its address. */
+const NEEDS_BYTES: ReadonlySet<ConversationFormat> = new Set(["gemini", "converse"]);
+
+function withDefaults(request: ConversationRequest, { defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges): ConversationRequest {
+  return {
+    ...request,
+    temperature: request.temperature ?? defaultTemperature,
+    maxOutputTokens: request.maxOutputTokens ?? defaultMaxTokens,
+    instructions: systemPrompt === null ? request.instructions : [{ kind: "text", text: systemPrompt }, ...request.instructions],
+  };
+}
+
+function unsupported(fields: readonly FieldError[]): Refusal {
+  return refuse("unsupported_parameter", undefined, { fields });
+}
+
+function objectOf(bytes: Uint8Array): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

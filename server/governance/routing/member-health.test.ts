@@ -1,0 +1,84 @@
+import { describe, expect, test } from "bun:test";
+import { MemberHealth } from "./member-health.ts";
+
+const RULES = { allowedFails: 2, windowMs: 1_000, cooldownMs: 5_000 };
+
+function at(): { health: MemberHealth; pass(ms: number): void } {
+  let now = 0;
+  return { health: new MemberHealth(() => now), pass: (ms) => void (now += ms) };
+}
+
+describe("the circuit of a routing group's member", () => {
+  test("opens with one failure more than is allowed, for the cooldown", () => {
+    const { health, pass } = at();
+    for (let i = 0; i < 2; i++) health.failed("m", RULES);
+    expect(health.available("m")).toBe(true);
+    health.failed("m", RULES);
+    expect(health.available("m")).toBe(false);
+    expect(health.availableInMs("m")).toBe(5_000);
+    pass(5_000);
+    expect(health.available("m")).toBe(true);
+  });
+
+  test("failures older than the window do not count, others' neither", () => {
+    const { health, pass } = at();
+    for (let i = 0; i < 2; i++) health.failed("m", RULES);
+    pass(1_001);
+    health.failed("m", RULES);
+    health.failed("other", RULES);
+    expect(health.available("m")).toBe(true);
+  });
+
+  test("after the cooldown one call tries it; a failure opens it again at once, a success closes it", () => {
+    const { health, pass } = at();
+    health.cool("m", 1_000);
+    pass(1_000);
+    expect(health.available("m")).toBe(true);
+    health.began("m");
+    expect(health.available("m")).toBe(false);
+    health.failed("m", RULES);
+    expect(health.availableInMs("m")).toBe(5_000);
+    pass(5_000);
+    health.began("m");
+    health.answered("m");
+    expect(health.available("m")).toBe(true);
+    health.failed("m", RULES);
+    expect(health.available("m")).toBe(true);
+  });
+
+  test("a try that told nothing lets the next one in", () => {
+    const { health, pass } = at();
+    health.cool("m", 10);
+    pass(10);
+    health.began("m");
+    health.inconclusive("m");
+    expect(health.available("m")).toBe(true);
+  });
+
+  test("when all are out, the one that served last is tried, but none whose provider said to stay away", () => {
+    const { health, pass } = at();
+    for (const id of ["a", "b", "c"]) {
+      pass(1);
+      health.began(id);
+      health.answered(id);
+      for (let i = 0; i < 3; i++) health.failed(id, RULES);
+    }
+    expect(health.lastResort(["a", "b", "c"])).toBe("c");
+    health.cool("c", 1_000);
+    expect(health.lastResort(["a", "b", "c"])).toBe("b");
+    expect(health.lastResort(["c"])).toBeNull();
+    expect(health.lastResort(["nobody asked it yet"])).toBe("nobody asked it yet");
+  });
+
+  test("counts what is in flight and averages how fast answers begin", () => {
+    const { health } = at();
+    health.began("m");
+    health.began("m");
+    health.ended("m");
+    expect(health.inFlight("m")).toBe(1);
+    expect(health.latencyMs("m")).toBeNull();
+    health.measured("m", 100);
+    health.measured("m", 200);
+    expect(health.latencyMs("m")).toBe(120);
+  });
+});

@@ -1,0 +1,137 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+
+/** When failures take a member out of its routing group, milliseconds. */
+export interface CircuitRules {
+  readonly allowedFails: number;
+  readonly windowMs: number;
+  readonly cooldownMs: number;
+}
+
+interface State {
+  /** Moments of failures within the window, oldest first. */
+  failures: number[];
+  openUntil: number;
+  /** Until then its provider wants no calls, whatever became of the others. */
+  cooledUntil: number;
+  answeredAt: number;
+  /** Its circuit was opened and nothing has succeeded since: one call at a time may try it. */
+  halfOpen: boolean;
+  trying: boolean;
+  inFlight: number;
+  /** Moving average until the answer begins. */
+  latencyMs: number | null;
+}
+
+const LATENCY_WEIGHT = 0.2;
+
+/** How the models of routing groups have been doing, as this process saw it. Moments are monotonic milliseconds. */
+export class MemberHealth {
+  private readonly states = new BoundedMap<string, State>(10_000);
+  private readonly now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.now = now;
+  }
+
+  /** Whether a call may be sent to it now. */
+  available(modelId: string): boolean {
+    const state = this.states.get(modelId);
+    return state === undefined || (state.openUntil <= this.now() && !(state.halfOpen && state.trying));
+  }
+
+  /**
+   * Of members that are all out, the one to try nevertheless: a circuit prefers others, and where there are none it must
+   * not make an outage of a few failures. Who served last is the likeliest to serve again. Null when each of them was
+   * told by its provider to stay away.
+   */
+  lastResort(modelIds: readonly string[]): string | null {
+    const now = this.now();
+    let best: string | null = null;
+    let bestAt = Number.NEGATIVE_INFINITY;
+    for (const id of modelIds) {
+      const state = this.stateOf(id);
+      if (state.cooledUntil > now || state.answeredAt <= bestAt) continue;
+      best = id;
+      bestAt = state.answeredAt;
+    }
+    return best;
+  }
+
+  /** Milliseconds until it may be tried again; 0 when it may now. */
+  availableInMs(modelId: string): number {
+    return Math.max(0, (this.states.get(modelId)?.openUntil ?? 0) - this.now());
+  }
+
+  inFlight(modelId: string): number {
+    return this.states.get(modelId)?.inFlight ?? 0;
+  }
+
+  /** Null before its first answer. */
+  latencyMs(modelId: string): number | null {
+    return this.states.get(modelId)?.latencyMs ?? null;
+  }
+
+  /** An attempt begins; every begun attempt is ended by exactly one `ended`. */
+  began(modelId: string): void {
+    const state = this.stateOf(modelId);
+    state.inFlight++;
+    if (state.halfOpen) state.trying = true;
+  }
+
+  /** The attempt is over, however it went: nothing of it is in flight any more. */
+  ended(modelId: string): void {
+    const state = this.stateOf(modelId);
+    state.inFlight = Math.max(0, state.inFlight - 1);
+  }
+
+  /** It served a call to the end. */
+  answered(modelId: string): void {
+    const state = this.stateOf(modelId);
+    state.halfOpen = false;
+    state.trying = false;
+    state.answeredAt = this.now();
+  }
+
+  /** Its answer began after so long. */
+  measured(modelId: string, latencyMs: number): void {
+    const state = this.stateOf(modelId);
+    state.latencyMs = state.latencyMs === null ? latencyMs : state.latencyMs + LATENCY_WEIGHT * (latencyMs - state.latencyMs);
+  }
+
+  failed(modelId: string, rules: CircuitRules): void {
+    const state = this.stateOf(modelId);
+    const now = this.now();
+    state.failures = state.failures.filter((at) => at > now - rules.windowMs);
+    state.failures.push(now);
+    // A member on trial has used up its failures already.
+    if (state.halfOpen || state.failures.length > rules.allowedFails) this.open(state, now + rules.cooldownMs);
+    state.trying = false;
+  }
+
+  /** The provider itself said for how long to stay away, or refused the account. */
+  cool(modelId: string, forMs: number): void {
+    const state = this.stateOf(modelId);
+    state.cooledUntil = Math.max(state.cooledUntil, this.now() + forMs);
+    this.open(state, state.cooledUntil);
+  }
+
+  /** The attempt told nothing of the member: the caller left, or the request was refused for what it was. */
+  inconclusive(modelId: string): void {
+    this.stateOf(modelId).trying = false;
+  }
+
+  private open(state: State, until: number): void {
+    state.openUntil = Math.max(state.openUntil, until);
+    state.halfOpen = true;
+    state.trying = false;
+    state.failures = [];
+  }
+
+  private stateOf(modelId: string): State {
+    const known = this.states.get(modelId);
+    if (known !== undefined) return known;
+    const state: State = { failures: [], openUntil: 0, cooledUntil: 0, answeredAt: -1, halfOpen: false, trying: false, inFlight: 0, latencyMs: null };
+    this.states.set(modelId, state);
+    return state;
+  }
+}

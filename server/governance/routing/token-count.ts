@@ -1,0 +1,49 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import type { InboundRequest } from "../../wire/inbound.ts";
+import type { Route } from "../call.ts";
+import type { WholeAnswer } from "../surface.ts";
+import type { Errand } from "./errand.ts";
+
+/** How many tokens a request would be, in the caller's own format. */
+export interface TokenCount {
+  readonly inbound: InboundRequest;
+  readonly operation: "count_tokens" | "gemini_count";
+  readonly headers: Readonly<Record<string, string>>;
+  /** The gateway's own count, in the caller's shape. */
+  readonly estimate: () => JsonObject;
+}
+
+/** Whether every model that may serve the call counts for itself in the caller's format. */
+export function asksVendor(route: Route, { operation }: TokenCount): boolean {
+  return route.members.every(({ model }) => counts(model, operation));
+}
+
+function counts({ provider }: ModelEntry, operation: TokenCount["operation"]): boolean {
+  return provider.apiFormat === (operation === "count_tokens" ? "anthropic" : "gemini");
+}
+
+export function tokenCountErrand({ inbound, operation, headers }: TokenCount): Errand {
+  return {
+    inputCharacters: 0,
+    prepare: (_call, model) => ({
+      operation,
+      body: inbound.outbound({ model: model.modelName, defaultTemperature: null, defaultMaxTokens: null, systemPrompt: model.systemPrompt }),
+      stream: false,
+      headers,
+      streamCodec: () => null,
+      streamType: null,
+      // Counting is free, so nothing is metered.
+      whole: (bytes) => ({ body: bytes, usage: NOTHING, outputCharacters: 0 }),
+      refusal: () => null,
+      dropped: [],
+    }),
+  };
+}
+
+const NOTHING = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: 0, reasoning: 0, estimated: false };
+
+/** Says of itself that it is an estimate, in a header that no client minds. */
+export function estimate(count: TokenCount): WholeAnswer {
+  return { kind: "whole", status: 200, headers: { "content-type": "application/json", "x-gw-token-count": "estimate" }, body: new TextEncoder().encode(JSON.stringify(count.estimate())), usage: null, failure: null };
+}

@@ -1,0 +1,78 @@
+import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { RoutingGroupTable } from "./schema.ts";
+
+interface MemberRow {
+  readonly model_id: string;
+  readonly name: string;
+  readonly routing_weight: number;
+}
+
+export type RoutingGroupRow = Selectable<RoutingGroupTable> & { readonly members: MemberRow[] };
+export type RoutingGroupInsert = Insertable<RoutingGroupTable>;
+export type RoutingGroupPatch = Updateable<RoutingGroupTable>;
+
+export interface RoutingGroupFilters {
+  readonly search?: string | undefined;
+  readonly enabled_only?: string | undefined;
+}
+
+const members = sql<MemberRow[]>`coalesce((
+  SELECT jsonb_agg(jsonb_build_object('model_id', m.id, 'name', m.name, 'routing_weight', m.routing_weight) ORDER BY m.routing_weight DESC, m.name)
+    FROM models m WHERE m.tenant_id = g.tenant_id AND m.routing_group_id = g.id), '[]')`;
+
+/** The groups of one tenant: their ids are unique in it only. */
+export function routingGroupStore(tenantId: string): RecordStore<RoutingGroupRow, RoutingGroupInsert, RoutingGroupPatch, RoutingGroupFilters> {
+  const groups = (db: Database | Trx) => db.selectFrom("routing_groups as g").where("g.tenant_id", "=", tenantId);
+  return {
+    async page(db, _scope, filters, page) {
+      let query = groups(db);
+      if (filters.enabled_only === "true") query = query.where("g.enabled", "=", true);
+      if (filters.search !== undefined) {
+        const pattern = containing(filters.search);
+        query = query.where((eb) => eb.or([eb("g.id", "ilike", pattern), eb("g.name", "ilike", pattern)]));
+      }
+      const items = await query.selectAll("g").select(members.as("members")).orderBy("g.id").limit(page.limit).offset(page.offset).execute();
+      const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+      return { items, total };
+    },
+    find: (db, _scope, id, lock) => {
+      const query = groups(db).selectAll("g").select(members.as("members")).where("g.id", "=", id);
+      return (lock === undefined ? query : query.forUpdate("g")).executeTakeFirst();
+    },
+    insert: async (trx, values) => {
+      await trx.insertInto("routing_groups").values(values).execute();
+    },
+    update: async (trx, id, patch) => {
+      await trx.updateTable("routing_groups").set(patch).where("tenant_id", "=", tenantId).where("id", "=", id).execute();
+    },
+    remove: async (trx, id) => {
+      await trx.deleteFrom("routing_groups").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
+    },
+  };
+}
+
+/** Slugs of the groups whose slug or name is one of these. */
+export async function routingGroupsCalled(db: Database | Trx, tenantId: string, names: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom("routing_groups")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where((eb) => eb.or([eb("id", "in", names), eb("name", "in", names)]))
+    .orderBy("id")
+    .execute();
+  return rows.map((row) => row.id);
+}
+
+/** What a model that joins the group must serve; undefined when there is no such group. The group stays until the transaction ends. */
+export async function routingGroupMode(trx: Trx, tenantId: string, id: string): Promise<string | undefined> {
+  const row = await trx.selectFrom("routing_groups").select("mode").where("tenant_id", "=", tenantId).where("id", "=", id).forShare().executeTakeFirst();
+  return row?.mode;
+}
+
+/** Holds everything in the tenant that callers can put in `model`, until the transaction ends: one name must mean one thing. */
+export async function lockModelNames(trx: Trx, tenantId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`model-names:${tenantId}`}, 0))`.execute(trx);
+}

@@ -1,0 +1,20 @@
+import type { Surface } from "../../governance/surface.ts";
+import { InboundView } from "../../governance/view.ts";
+import { refuse } from "../../kernel/errors.ts";
+import { estimateTokens } from "../../wire/usage.ts";
+import { readCountTokensRequest } from "../../wire/gemini/count-tokens.ts";
+import { modelOfPath } from "./model-path.ts";
+import { geminiRefusals } from "./refusals.ts";
+
+/** POST /v1beta/models/{model}:countTokens: asked of the vendor where the model is the vendor's, else estimated. */
+export const geminiCountTokens: Surface = {
+  ...geminiRefusals,
+  read(call, body) {
+    const inbound = readCountTokensRequest(body ?? new Uint8Array(0), modelOfPath(call.path));
+    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    return {
+      view: new InboundView(inbound, ["chat", "responses"]),
+      answer: (call, dispatch) => dispatch.countTokens(call, { inbound, operation: "gemini_count", headers: {}, estimate: () => ({ totalTokens: estimateTokens(inbound.inputCharacters) }) }),
+    };
+  },
+};

@@ -1,0 +1,46 @@
+import type { Call } from "../../governance/call.ts";
+import type { Exchange, Surface } from "../../governance/surface.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { geminiArrayWriter } from "../../wire/gemini/array-writer.ts";
+import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
+import { readGeminiReply } from "../../wire/gemini/gemini-reply.ts";
+import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
+import { GeminiArrayStream, GeminiStream } from "../../wire/gemini/gemini-stream.ts";
+import { conversationExchange } from "../llm/conversation.ts";
+import { modelOfPath } from "./model-path.ts";
+import { arrayError, geminiRefusals } from "./refusals.ts";
+
+/** POST /v1beta/models/{model}:generateContent (interface 4.3). */
+export const generateContent: Surface = {
+  ...geminiRefusals,
+  read: (call, body) => generate(call, body, "whole"),
+};
+
+/** POST /v1beta/models/{model}:streamGenerateContent: with alt=sse as events, without it as one JSON array in pieces. */
+export const streamGenerateContent: Surface = {
+  ...geminiRefusals,
+  read: (call, body) => generate(call, body, formOf(call)),
+  streamError: (refusal, call, begun) => (formOf(call) === "array" ? arrayError(refusal, begun) : geminiRefusals.streamError(refusal, call, begun)),
+};
+
+function formOf(call: Call): "events" | "array" {
+  return new URL(call.request.url).searchParams.get("alt") === "sse" ? "events" : "array";
+}
+
+function generate(call: Call, body: Uint8Array | null, form: "whole" | "events" | "array"): Exchange | Refusal {
+  const inbound = readGeminiRequest(body ?? new Uint8Array(0), { model: modelOfPath(call.path), stream: form !== "whole" });
+  if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+  return conversationExchange(
+    {
+      inbound,
+      caller: geminiCodec,
+      passing: { stream: () => (form === "array" ? new GeminiArrayStream() : new GeminiStream()), reply: readGeminiReply, ...(form === "array" ? { operation: "gemini_array" } : {}) },
+      writer: form === "array" ? geminiArrayWriter : null,
+      streamType: form === "array" ? "application/json" : "text/event-stream",
+      includeUsage: true,
+      headers: {},
+      statefulFields: [],
+    },
+    ["chat", "responses"],
+  );
+}

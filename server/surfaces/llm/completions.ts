@@ -1,0 +1,30 @@
+import type { Surface } from "../../governance/surface.ts";
+import { refuse } from "../../kernel/errors.ts";
+import { completionsCodec } from "../../wire/completions/completions-codec.ts";
+import { readCompletionsReply } from "../../wire/completions/completions-reply.ts";
+import { readCompletionsRequest } from "../../wire/completions/completions-request.ts";
+import { CompletionsStream } from "../../wire/completions/completions-stream.ts";
+import { conversationExchange, vendorHeaders } from "./conversation.ts";
+import { llmRefusals } from "./refusals.ts";
+
+/** POST /completions: the legacy text completion (interface 4.2). */
+export const completions: Surface = {
+  ...llmRefusals,
+  read(call, body) {
+    const inbound = readCompletionsRequest(body ?? new Uint8Array(0));
+    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    return conversationExchange(
+      {
+        inbound,
+        caller: completionsCodec,
+        passing: { stream: () => new CompletionsStream({ hideUsage: !inbound.includesUsage }), reply: readCompletionsReply },
+        writer: null,
+        streamType: "text/event-stream",
+        includeUsage: inbound.includesUsage,
+        headers: vendorHeaders(call.request, ["openai-beta", "idempotency-key"]),
+        statefulFields: [],
+      },
+      ["completion", "chat", "responses"],
+    );
+  },
+};

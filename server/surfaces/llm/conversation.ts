@@ -1,0 +1,29 @@
+import type { Conversation } from "../../governance/routing/conversation.ts";
+import { type Exchange, isRefusal } from "../../governance/surface.ts";
+import { InboundView } from "../../governance/view.ts";
+
+/** A conversation's exchange: what every surface of a language model does once it has read its own wire. */
+export function conversationExchange(conversation: Conversation, modes: readonly string[], headers: Readonly<Record<string, string>> = {}): Exchange {
+  return {
+    view: new InboundView(conversation.inbound, modes),
+    async answer(call, dispatch) {
+      const answer = await dispatch.converse(call, conversation);
+      if (isRefusal(answer)) return answer;
+      Object.assign(answer.headers, headers);
+      if (answer.status < 300) answer.headers["x-gw-ai-generated"] = "true";
+      return answer;
+    },
+  };
+}
+
+type VendorHeader = "anthropic-version" | "anthropic-beta" | "openai-beta" | "idempotency-key";
+
+/** Headers by which the vendors' clients say what they want, for a provider of the same format. */
+export function vendorHeaders(request: Request, names: readonly VendorHeader[]): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of names) {
+    const value = request.headers.get(name);
+    if (value !== null && value.length <= 2000) headers[name] = value;
+  }
+  return headers;
+}

@@ -1,0 +1,15 @@
+import type { Surface } from "../../governance/surface.ts";
+import { InboundView } from "../../governance/view.ts";
+import { refuse } from "../../kernel/errors.ts";
+import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
+import { llmRefusals } from "./refusals.ts";
+
+/** POST /embeddings, OpenAI's own shape (interface 4.2). */
+export const embeddings: Surface = {
+  ...llmRefusals,
+  read(_call, body) {
+    const inbound = readEmbeddingsRequest(body ?? new Uint8Array(0));
+    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    return { view: new InboundView(inbound, ["embedding"]), answer: (call, dispatch) => dispatch.embed(call, inbound) };
+  },
+};

@@ -1,0 +1,31 @@
+import type { Surface } from "../../governance/surface.ts";
+import { refuse } from "../../kernel/errors.ts";
+import { responsesCodec } from "../../wire/responses/responses-codec.ts";
+import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
+import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
+import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
+import { statefulFields } from "../../wire/responses/stateful-fields.ts";
+import { conversationExchange, vendorHeaders } from "./conversation.ts";
+import { responsesRefusals } from "./refusals.ts";
+
+/** POST /responses: plain and streamed (interface 4.2). */
+export const responses: Surface = {
+  ...responsesRefusals,
+  read(call, body) {
+    const inbound = readResponsesRequest(body ?? new Uint8Array(0));
+    if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+    return conversationExchange(
+      {
+        inbound,
+        caller: responsesCodec,
+        passing: { stream: () => new ResponsesStream(), reply: readResponsesReply },
+        writer: null,
+        streamType: "text/event-stream",
+        includeUsage: true,
+        headers: vendorHeaders(call.request, ["openai-beta", "idempotency-key"]),
+        statefulFields: statefulFields(inbound.body),
+      },
+      ["responses", "chat"],
+    );
+  },
+};

@@ -1,0 +1,28 @@
+import { isRefusal, type Surface } from "../../governance/surface.ts";
+import { InboundView } from "../../governance/view.ts";
+import { estimateInputTokens } from "../../wire/messages/estimate.ts";
+import { vendorHeaders } from "../llm/conversation.ts";
+import { readInbound } from "./messages.ts";
+import { messagesRefusals } from "./refusals.ts";
+
+/** POST /v1/messages/count_tokens: asked of the vendor where the model is the vendor's, else estimated, which it says. */
+export const countTokens: Surface = {
+  ...messagesRefusals,
+  read(call, body) {
+    const inbound = readInbound(call, body, { maxTokensRequired: false });
+    if ("code" in inbound) return inbound;
+    return {
+      view: new InboundView(inbound, ["chat", "responses"]),
+      async answer(call, dispatch) {
+        const answer = await dispatch.countTokens(call, {
+          inbound,
+          operation: "count_tokens",
+          headers: vendorHeaders(call.request, ["anthropic-version", "anthropic-beta"]),
+          estimate: () => ({ input_tokens: estimateInputTokens(inbound.body) }),
+        });
+        if (!isRefusal(answer)) answer.headers["request-id"] = call.id;
+        return answer;
+      },
+    };
+  },
+};

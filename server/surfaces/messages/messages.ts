@@ -1,0 +1,42 @@
+import type { Call } from "../../governance/call.ts";
+import type { Surface } from "../../governance/surface.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { messagesCodec } from "../../wire/messages/messages-codec.ts";
+import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
+import { checkVersion, type MessagesRequest, readMessagesRequest } from "../../wire/messages/messages-request.ts";
+import { MessagesStream } from "../../wire/messages/messages-stream.ts";
+import { conversationExchange, vendorHeaders } from "../llm/conversation.ts";
+import { messagesRefusals } from "./refusals.ts";
+
+/** POST /v1/messages: the native messages API, plain and streamed (interface 4.3). */
+export const messages: Surface = {
+  ...messagesRefusals,
+  read(call, body) {
+    const inbound = readInbound(call, body, { maxTokensRequired: true });
+    if ("code" in inbound) return inbound;
+    return conversationExchange(
+      {
+        inbound,
+        caller: messagesCodec,
+        passing: { stream: () => new MessagesStream(), reply: readMessagesReply },
+        writer: null,
+        streamType: "text/event-stream",
+        includeUsage: true,
+        headers: vendorHeaders(call.request, ["anthropic-version", "anthropic-beta"]),
+        statefulFields: [],
+      },
+      ["chat", "responses"],
+      { "request-id": call.id },
+    );
+  },
+};
+
+/** The request of either address, checked against the version its caller speaks. */
+export function readInbound(call: Call, body: Uint8Array | null, options: { maxTokensRequired: boolean }): MessagesRequest | Refusal {
+  const version = call.request.headers.get("anthropic-version");
+  if (version === null) return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
+  const inbound = readMessagesRequest(body ?? new Uint8Array(0), { ...options, version });
+  if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
+  const problems = checkVersion(inbound.body, version);
+  return problems.length > 0 ? refuse("invalid_body", undefined, { fields: problems }) : inbound;
+}

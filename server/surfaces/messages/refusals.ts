@@ -1,0 +1,19 @@
+import type { Surface } from "../../governance/surface.ts";
+import { ERRORS, type Refusal } from "../../kernel/errors.ts";
+import { errorTypeOf } from "../../wire/messages/fault.ts";
+import { messageOf } from "../llm/refusals.ts";
+
+const encoder = new TextEncoder();
+
+/** Errors in the shape of the native messages API: `{type: "error", error: {type, message}, request_id}`. */
+export const messagesRefusals: Pick<Surface, "refusal" | "streamError"> = {
+  refusal: (refusal, call) => ({
+    headers: { "content-type": "application/json", ...(call === null ? {} : { "request-id": call.id }) },
+    body: JSON.stringify(envelope(refusal, call?.id ?? null)),
+  }),
+  streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify(envelope(refusal, null))}\n\n`),
+};
+
+function envelope(refusal: Refusal, requestId: string | null) {
+  return { type: "error", error: { type: errorTypeOf(ERRORS[refusal.code].status), message: messageOf(refusal), code: refusal.code, ...refusal.extra }, ...(requestId === null ? {} : { request_id: requestId }) };
+}

@@ -1,0 +1,26 @@
+import type { Outbound } from "../../../runtime/outbound.ts";
+import type { Operation, Provider, ProviderTarget } from "../provider.ts";
+import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+
+/** What the gateway's own translations are written in, and what a caller means who names no version. */
+const ANTHROPIC_VERSION = "2023-06-01";
+
+const PATHS: Readonly<Partial<Record<Operation, string>>> = { messages: "/messages", count_tokens: "/messages/count_tokens" };
+
+/** Anthropic's Messages API, of the vendor or of any server that speaks it. */
+export function anthropicProvider(outbound: Outbound): Provider {
+  return {
+    url,
+    async send(target, request) {
+      if (PATHS[request.operation] === undefined) return notServed(target, request.operation);
+      const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-api-key": target.apiKey });
+      if (!headers.has("anthropic-version")) headers.set("anthropic-version", ANTHROPIC_VERSION);
+      return send(outbound, { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["request-id", "x-request-id"] }, request);
+    },
+  };
+}
+
+function url(target: ProviderTarget, operation: Operation): string {
+  const base = withoutSlash(target.baseUrl);
+  return `${base.endsWith("/v1") ? base : `${base}/v1`}${PATHS[operation] ?? ""}`;
+}

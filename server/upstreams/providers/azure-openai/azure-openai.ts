@@ -1,0 +1,29 @@
+import type { Outbound } from "../../../runtime/outbound.ts";
+import { OPENAI_PATHS } from "../openai/openai.ts";
+import type { Operation, Provider, ProviderTarget } from "../provider.ts";
+import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
+
+/** The last version of the API that was dated; the form without a date needs none. */
+const LAST_DATED_VERSION = "2024-10-21";
+
+/** OpenAI's models on Azure: the same bodies, where the model is the name of a deployment. */
+export function azureOpenaiProvider(outbound: Outbound): Provider {
+  return {
+    url,
+    async send(target, request) {
+      if (OPENAI_PATHS[request.operation] === undefined) return notServed(target, request.operation);
+      const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "api-key": target.apiKey });
+      return send(outbound, { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["apim-request-id", "x-request-id", "x-ms-request-id"] }, request);
+    },
+  };
+}
+
+/** A base_url that names a deployment is of the dated form: `…/openai/deployments/{name}`, with `?api-version=` or without. */
+function url(target: ProviderTarget, operation: Operation): string {
+  const path = OPENAI_PATHS[operation] ?? "";
+  const [address = "", query] = target.baseUrl.split("?", 2);
+  const base = withoutSlash(address);
+  if (base.includes("/deployments/")) return `${base}${path}?${query ?? `api-version=${LAST_DATED_VERSION}`}`;
+  if (base.endsWith("/openai/v1")) return `${base}${path}`;
+  return `${base.replace(/\/openai$/, "")}/openai/v1${path}`;
+}

@@ -1,0 +1,68 @@
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { Outbound } from "../../../runtime/outbound.ts";
+import type { JsonObject } from "../../../wire/document.ts";
+import type { Operation, Provider, ProviderReply, ProviderRequest, ProviderTarget } from "../provider.ts";
+import { sendEach } from "../send-each.ts";
+import { notServed, outboundHeaders, pathSegment, send, withoutSlash } from "../send.ts";
+import { readBedrockCredential, signedHeaders } from "./credentials.ts";
+
+/** Amazon Bedrock's runtime: conversations by Converse, embeddings by InvokeModel. */
+export function bedrockProvider(outbound: Outbound, clock: { now(): number }): Provider {
+  async function sendBody(target: ProviderTarget, request: ProviderRequest, body: string): Promise<ProviderReply | Refusal> {
+    const address = url(target, request.operation, request.stream);
+    const authorization = await authorize(target, address, body, clock);
+    if ("code" in authorization) return authorization;
+    const accept = request.stream ? "application/vnd.amazon.eventstream" : "application/json";
+    const headers = outboundHeaders(target, request, { accept, ...authorization.headers });
+    return send(outbound, { url: address, headers, body, requestIdHeaders: ["x-amzn-requestid"] }, request);
+  }
+  return {
+    url,
+    async send(target, request) {
+      if (method(request.operation, request.stream) === null) return notServed(target, request.operation);
+      if (request.operation === "bedrock_embed") return embed(request, (body) => sendBody(target, request, body));
+      return sendBody(target, request, request.body);
+    },
+  };
+}
+
+/** Where InvokeModel counts the input of models whose answers do not. */
+const INPUT_TOKENS = "x-amzn-bedrock-input-token-count";
+
+/** The body is a JSON list, one member for each call of InvokeModel, and so is the answer. */
+async function embed(request: ProviderRequest, sendOne: (body: string) => Promise<ProviderReply | Refusal>): Promise<ProviderReply | Refusal> {
+  const sent = await sendEach(JSON.parse(request.body) as JsonObject[], request.timeoutMs, sendOne);
+  if (!("answers" in sent)) return sent;
+  const answers = sent.answers.map(({ body, headers }) => {
+    const counted = headers.get(INPUT_TOKENS);
+    return counted === null || body.inputTextTokenCount !== undefined ? body : { ...body, inputTextTokenCount: Number(counted) };
+  });
+  return { response: Response.json(answers), requestId: sent.requestId };
+}
+
+function method(operation: Operation, stream: boolean): string | null {
+  if (operation === "converse") return stream ? "converse-stream" : "converse";
+  return operation === "bedrock_embed" ? "invoke" : null;
+}
+
+function url(target: ProviderTarget, operation: Operation, stream: boolean): string {
+  // Ids hold colons and ARNs hold slashes: both belong to one segment of the path.
+  return `${withoutSlash(target.baseUrl)}/model/${pathSegment(target.modelName)}/${method(operation, stream) ?? ""}`;
+}
+
+async function authorize(target: ProviderTarget, address: string, body: string, clock: { now(): number }): Promise<{ readonly headers: Record<string, string> } | Refusal> {
+  if (target.apiKey === null) return { headers: {} };
+  const credential = readBedrockCredential(target.apiKey);
+  if (credential.kind === "bearer") return { headers: { authorization: `Bearer ${credential.token}` } };
+  const region = regionOf(target);
+  if (region === null) return refuse("upstream_error", "The Bedrock provider needs an AWS region.", { reason: "neither the provider's base_url nor its region names an AWS region" });
+  return { headers: await signedHeaders(credential, { url: address, body, region, now: new Date(clock.now()) }) };
+}
+
+const REGION = /^[a-z]{2}(?:-[a-z]+)+-\d+$/;
+
+/** The address decides, because AWS checks the signature against it; the record's region speaks where the address does not. */
+function regionOf({ baseUrl, region }: ProviderTarget): string | null {
+  const named = new URL(baseUrl).hostname.split(".").find((label) => REGION.test(label));
+  return named ?? (region !== null && REGION.test(region) ? region : null);
+}

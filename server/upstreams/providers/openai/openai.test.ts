@@ -1,0 +1,34 @@
+import { afterAll, expect, test } from "bun:test";
+import { fakeVendor, vendorRequest, vendorTarget } from "../../../../tests/support/fake-vendor.ts";
+import { outbound } from "../../../runtime/outbound.ts";
+import type { Operation, ProviderReply } from "../provider.ts";
+import { openaiProvider } from "./openai.ts";
+
+const vendor = fakeVendor(() => Response.json({ ok: true }, { headers: { "x-request-id": "req_9" } }));
+afterAll(() => vendor.stop());
+const provider = openaiProvider(outbound({ allowPrivate: true }));
+
+test.each([
+  ["chat", "/v1/chat/completions"],
+  ["responses", "/v1/responses"],
+  ["completions", "/v1/completions"],
+  ["embeddings", "/v1/embeddings"],
+] as const)("%s goes to %s, bytes as they are", async (operation: Operation, path) => {
+  const target = vendorTarget("openai", { baseUrl: `${vendor.origin}/v1/` });
+  const reply = (await provider.send(target, vendorRequest(operation, { body: '{"model":  "m"}', headers: { "idempotency-key": "k" } }))) as ProviderReply;
+  expect(reply.requestId).toBe("req_9");
+  const seen = vendor.seen.at(-1);
+  expect(seen).toMatchObject({ method: "POST", path, body: '{"model":  "m"}', headers: { authorization: "Bearer key-1", "content-type": "application/json", "idempotency-key": "k" } });
+  expect(provider.url(target, operation, false)).toBe(`${vendor.origin}${path}`);
+});
+
+test("a server without credentials is sent none", async () => {
+  await provider.send(vendorTarget("openai", { baseUrl: vendor.origin, apiKey: null }), vendorRequest("chat"));
+  expect(vendor.seen.at(-1)?.headers.authorization).toBeUndefined();
+});
+
+test("what OpenAI's API does not have is refused, not sent", async () => {
+  const before = vendor.seen.length;
+  expect(await provider.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("messages"))).toMatchObject({ code: "model_mode_mismatch" });
+  expect(vendor.seen.length).toBe(before);
+});

@@ -1,0 +1,35 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { isRefusal, type ProviderReply } from "./provider.ts";
+import { readJson } from "./read-json.ts";
+
+/** At once: enough to be quick, few enough not to be throttled. */
+const TOGETHER = 4;
+
+export interface Answers {
+  /** In the order of the bodies. */
+  readonly answers: readonly { readonly body: JsonObject; readonly headers: Headers }[];
+  /** Of the first of them. */
+  readonly requestId: string | null;
+}
+
+/** Asks one thing in several calls, for vendors that take one text a call. What the first failing call came to is given instead. */
+export async function sendEach(bodies: readonly JsonObject[], timeoutMs: number, sendOne: (body: string) => Promise<ProviderReply | Refusal>): Promise<Answers | ProviderReply | Refusal> {
+  const answers: Answers["answers"][number][] = [];
+  let requestId: string | null = null;
+  for (let at = 0; at < bodies.length; at += TOGETHER) {
+    const replies = await Promise.all(bodies.slice(at, at + TOGETHER).map((body) => sendOne(JSON.stringify(body))));
+    const failed = replies.find((reply) => isRefusal(reply) || !reply.response.ok);
+    if (failed !== undefined) {
+      for (const reply of replies) if (reply !== failed && !isRefusal(reply)) await reply.response.body?.cancel().catch(() => undefined);
+      return failed;
+    }
+    for (const { response, requestId: id } of replies as ProviderReply[]) {
+      const body = await readJson(response, timeoutMs);
+      if (body === null) return refuse("upstream_invalid_response");
+      answers.push({ body, headers: response.headers });
+      requestId ??= id;
+    }
+  }
+  return { answers, requestId };
+}

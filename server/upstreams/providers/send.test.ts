@@ -1,0 +1,76 @@
+import { afterAll, describe, expect, test } from "bun:test";
+import { fakeVendor, vendorRequest, vendorTarget } from "../../../tests/support/fake-vendor.ts";
+import { outbound } from "../../runtime/outbound.ts";
+import { openaiProvider } from "./openai/openai.ts";
+import { isRefusal, type ProviderReply } from "./provider.ts";
+import { readJson } from "./read-json.ts";
+import { outboundHeaders, pathSegment } from "./send.ts";
+
+const vendor = fakeVendor(({ path }) => {
+  if (path.startsWith("/redirect")) return new Response(null, { status: 307, headers: { location: "http://127.0.0.1:1/elsewhere" } });
+  if (path.startsWith("/never")) return new Promise<Response>(() => undefined);
+  return new Response("{}", { status: 429, headers: { "x-request-id": "req_1", "retry-after": "3" } });
+});
+afterAll(() => vendor.stop());
+
+const provider = openaiProvider(outbound({ allowPrivate: true }));
+
+describe("what the network does to a call", () => {
+  test("the vendor's own refusals are answers", async () => {
+    const reply = (await provider.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("chat"))) as ProviderReply;
+    expect([reply.response.status, reply.requestId]).toEqual([429, "req_1"]);
+  });
+
+  test("a redirect is not followed", async () => {
+    const reply = (await provider.send(vendorTarget("openai", { baseUrl: `${vendor.origin}/redirect` }), vendorRequest("chat"))) as ProviderReply;
+    expect(reply.response.status).toBe(307);
+  });
+
+  test("silence is upstream_timeout", async () => {
+    expect(await provider.send(vendorTarget("openai", { baseUrl: `${vendor.origin}/never` }), vendorRequest("chat", { timeoutMs: 30 }))).toMatchObject({ code: "upstream_timeout" });
+  });
+
+  test("an address nobody listens at is upstream_unreachable", async () => {
+    expect(await provider.send(vendorTarget("openai", { baseUrl: "http://127.0.0.1:1" }), vendorRequest("chat"))).toMatchObject({ code: "upstream_unreachable" });
+  });
+
+  test("a private address is refused before anything is sent", async () => {
+    const before = vendor.seen.length;
+    const closed = openaiProvider(outbound({ allowPrivate: false }));
+    expect(await closed.send(vendorTarget("openai", { baseUrl: vendor.origin }), vendorRequest("chat"))).toMatchObject({ code: "upstream_address_denied" });
+    expect(vendor.seen.length).toBe(before);
+  });
+
+  test("a caller who is gone ends the call", async () => {
+    const abort = new AbortController();
+    const waiting = provider.send(vendorTarget("openai", { baseUrl: `${vendor.origin}/never` }), vendorRequest("chat", { abort }));
+    abort.abort("client_disconnected");
+    expect(isRefusal(await waiting)).toBe(true);
+  });
+});
+
+test("the provider record's headers stand over the caller's, the gateway's over both", () => {
+  const headers = outboundHeaders(vendorTarget("openai", { headers: { "X-Team": "record", Authorization: "planted", "content-type": "text/plain" } }), vendorRequest("chat", { stream: true, headers: { "x-team": "caller", "openai-beta": "x=1" } }), { authorization: "Bearer key-1" });
+  expect(Object.fromEntries(headers)).toEqual({ "x-team": "record", "openai-beta": "x=1", authorization: "Bearer key-1", "content-type": "application/json", accept: "text/event-stream", "accept-encoding": "identity", "user-agent": "gatehouse" });
+});
+
+test("a path segment keeps nothing that could end it", () => {
+  expect(pathSegment("arn:aws:bedrock:us-east-1::m/a.b-1(2)?x#y")).toBe("arn%3Aaws%3Abedrock%3Aus-east-1%3A%3Am%2Fa.b-1%282%29%3Fx%23y");
+});
+
+describe("an answer the gateway reads itself", () => {
+  test.each([
+    [new Response('{"a":1}'), { a: 1 }],
+    [new Response("[1]"), null],
+    [new Response("nonsense"), null],
+    [new Response(null), null],
+    [new Response(new Uint8Array(17 * 1024 * 1024)), null],
+  ])("%#", async (response, read) => {
+    expect(await readJson(response, 5_000)).toEqual(read);
+  });
+
+  test("one that never ends is given up", async () => {
+    const endless = new Response(new ReadableStream({ pull: () => new Promise(() => undefined) }));
+    expect(await readJson(endless, 20)).toBeNull();
+  });
+});

@@ -1,0 +1,66 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import type { Operation, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
+
+/**
+ * Headers of a call: the provider record's over the caller's, and what the gateway has to say itself over both. `own`
+ * are the vendor's, its credential among them.
+ */
+export function outboundHeaders(target: ProviderTarget, request: ProviderRequest, own: Readonly<Record<string, string>>): Headers {
+  const headers = new Headers(request.headers);
+  for (const [name, value] of Object.entries(target.headers)) headers.set(name, value);
+  headers.set("content-type", "application/json");
+  headers.set("accept", request.stream ? "text/event-stream" : "application/json");
+  // The answer is read and passed on as bytes; packing it would only have to be undone.
+  headers.set("accept-encoding", "identity");
+  headers.set("user-agent", "gatehouse");
+  for (const [name, value] of Object.entries(own)) headers.set(name, value);
+  return headers;
+}
+
+export interface Departure {
+  readonly url: string;
+  readonly headers: Headers;
+  readonly body: string;
+  /** Where the vendor writes its own id of the request, best first. */
+  readonly requestIdHeaders: readonly string[];
+}
+
+/** Asks the vendor once; what the network did becomes a refusal. */
+export async function send(outbound: Outbound, { url, headers, body, requestIdHeaders }: Departure, { abort, timeoutMs }: Pick<ProviderRequest, "abort" | "timeoutMs">): Promise<ProviderReply | Refusal> {
+  try {
+    const response = await outbound.fetch(url, { method: "POST", headers, body, abort, timeoutMs });
+    return { response, requestId: requestIdOf(response, requestIdHeaders) };
+  } catch (error) {
+    return refusalOf(error);
+  }
+}
+
+function requestIdOf({ headers }: Response, names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = headers.get(name);
+    if (value !== null) return value;
+  }
+  return null;
+}
+
+/** What a call that brought no answer failed of. */
+export function refusalOf(error: unknown): Refusal {
+  if (error instanceof OutboundTimeout) return refuse("upstream_timeout");
+  if (error instanceof OutboundDenied) return refuse("upstream_address_denied");
+  return refuse("upstream_unreachable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+}
+
+/** The provider's format has no such operation: the model is filed under a mode it does not serve. */
+export function notServed(target: ProviderTarget, operation: Operation): Refusal {
+  return refuse("model_mode_mismatch", undefined, { reason: `a provider of format ${target.apiFormat} has no operation ${operation}` });
+}
+
+/** One segment of a path, as strict as the strictest vendor is: also what `encodeURIComponent` leaves alone is encoded. */
+export function pathSegment(text: string): string {
+  return encodeURIComponent(text).replace(/[!'()*]/g, (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+export function withoutSlash(baseUrl: string): string {
+  return baseUrl.replace(/\/+$/, "");
+}

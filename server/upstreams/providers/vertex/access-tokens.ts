@@ -1,0 +1,101 @@
+import { createHash } from "node:crypto";
+import { importPKCS8, SignJWT } from "jose";
+import { type Refusal, refuse } from "../../../kernel/errors.ts";
+import type { Outbound } from "../../../runtime/outbound.ts";
+import { readJson } from "../read-json.ts";
+import { refusalOf } from "../send.ts";
+import type { ServiceAccount } from "./service-account.ts";
+
+const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
+const ASSERTION_SECONDS = 3600;
+/** A token is renewed this long before it ends, so that none ends on the way. */
+const EARLY_MS = 300_000;
+const TIMEOUT_MS = 15_000;
+
+interface Token {
+  readonly value: string;
+  readonly freshUntil: number;
+}
+
+/**
+ * Access tokens of service accounts, fetched with a signed assertion and kept in memory until shortly before they end.
+ * Calls that need the same one at once wait for one exchange.
+ */
+export class AccessTokens {
+  private readonly outbound: Outbound;
+  private readonly clock: { now(): number };
+  /** By the hash of the account's key. */
+  private readonly kept = new Map<string, Token>();
+  private readonly fetching = new Map<string, Promise<Token | Refusal>>();
+
+  constructor(outbound: Outbound, clock: { now(): number }) {
+    this.outbound = outbound;
+    this.clock = clock;
+  }
+
+  async of(account: ServiceAccount): Promise<string | Refusal> {
+    const name = nameOf(account);
+    const kept = this.kept.get(name);
+    if (kept !== undefined && kept.freshUntil > this.clock.now()) return kept.value;
+    let fetching = this.fetching.get(name);
+    if (fetching === undefined) {
+      fetching = this.exchange(account).finally(() => this.fetching.delete(name));
+      this.fetching.set(name, fetching);
+    }
+    const token = await fetching;
+    if ("code" in token) return token;
+    this.keep(name, token);
+    return token.value;
+  }
+
+  /** The vendor did not take it: the next call asks for another. */
+  forget(account: ServiceAccount): void {
+    this.kept.delete(nameOf(account));
+  }
+
+  private keep(name: string, token: Token): void {
+    const now = this.clock.now();
+    // Keys that were replaced leave nothing behind.
+    for (const [other, { freshUntil }] of this.kept) if (freshUntil <= now) this.kept.delete(other);
+    this.kept.set(name, token);
+  }
+
+  private async exchange(account: ServiceAccount): Promise<Token | Refusal> {
+    const now = this.clock.now();
+    let assertion: string;
+    try {
+      assertion = await signedAssertion(account, Math.floor(now / 1000));
+    } catch {
+      return refuse("upstream_auth_failed", undefined, { reason: "the service account's private key cannot be used" });
+    }
+    try {
+      const body = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }).toString();
+      const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json", "user-agent": "gatehouse" };
+      const response = await this.outbound.fetch(account.tokenUri, { method: "POST", headers, body, abort: new AbortController(), timeoutMs: TIMEOUT_MS });
+      const answer = await readJson(response, TIMEOUT_MS);
+      if (response.status >= 500) return refuse("upstream_error", undefined, { reason: `the token endpoint answered ${response.status}` });
+      if (!response.ok || typeof answer?.access_token !== "string") {
+        return refuse("upstream_auth_failed", undefined, { reason: `the token endpoint answered ${response.status}${typeof answer?.error === "string" ? `: ${answer.error}` : ""}` });
+      }
+      const seconds = typeof answer.expires_in === "number" ? answer.expires_in : ASSERTION_SECONDS;
+      return { value: answer.access_token, freshUntil: now + seconds * 1000 - EARLY_MS };
+    } catch (error) {
+      return refusalOf(error);
+    }
+  }
+}
+
+function nameOf({ email, privateKey, tokenUri }: ServiceAccount): string {
+  return createHash("sha256").update(JSON.stringify([email, tokenUri, privateKey])).digest("hex");
+}
+
+async function signedAssertion({ email, privateKey, keyId, tokenUri }: ServiceAccount, seconds: number): Promise<string> {
+  const key = await importPKCS8(privateKey, "RS256");
+  return new SignJWT({ scope: SCOPE })
+    .setProtectedHeader({ alg: "RS256", typ: "JWT", ...(keyId === null ? {} : { kid: keyId }) })
+    .setIssuer(email)
+    .setAudience(tokenUri)
+    .setIssuedAt(seconds)
+    .setExpirationTime(seconds + ASSERTION_SECONDS)
+    .sign(key);
+}

@@ -1,0 +1,12 @@
+import { type Choice, ChunkStream } from "../openai/chunk-stream.ts";
+
+/** A streamed completion on its way through. */
+export class CompletionsStream extends ChunkStream {
+  constructor(options: { hideUsage: boolean }) {
+    super("text", options);
+  }
+
+  protected lengthOf(choice: Choice): number {
+    return typeof choice.text === "string" ? choice.text.length : 0;
+  }
+}

@@ -1,0 +1,86 @@
+import type { FieldProblem, JsonObject } from "../document.ts";
+import type { ConversationEvent, ConversationReply, ProviderFault } from "./reply.ts";
+import type { ConversationRequest, Feature } from "./request.ts";
+
+/** The formats in which a conversation with a model is written on a wire. */
+export type ConversationFormat = "chat" | "responses" | "completions" | "messages" | "gemini" | "converse";
+
+/** What a writer must know of the model it writes for. */
+export interface TargetModel {
+  /** The provider's name of it. */
+  readonly name: string;
+  /** Its most output tokens, where known; formats that require a ceiling use it when the caller gave none. */
+  readonly maxOutputTokens: number | null;
+}
+
+/** What the writer of an answer must know of the call. */
+export interface ReplyContext {
+  /** For answers whose provider gave no id: unique, letters and digits. */
+  readonly callId: string;
+  /** The model as the caller named it. */
+  readonly model: string;
+  /** Unix seconds. */
+  readonly created: number;
+  /** The caller's own body: some formats repeat parts of it in the answer. */
+  readonly request: JsonObject;
+  /** Whether a streaming caller asked for usage, where the format makes that a question. */
+  readonly includeUsage: boolean;
+}
+
+export type RequestRead =
+  | {
+      readonly request: ConversationRequest;
+      /** Fields of the caller that no other format can say and whose loss does no harm, by the caller's own names. */
+      readonly dropped: readonly string[];
+    }
+  /** Fields whose loss would change what the caller gets. */
+  | { readonly unsupported: readonly FieldProblem[] };
+
+export type RequestWritten =
+  | {
+      readonly body: JsonObject;
+      /** What this format cannot say and whose loss does no harm. */
+      readonly dropped: readonly Feature[];
+    }
+  | { readonly unsupported: readonly { readonly feature: Feature; readonly message: string }[] };
+
+export interface StreamReader {
+  /** Events of a piece of the provider's bytes, however they were cut. Bytes that make no sense become a fault. */
+  push(piece: Uint8Array): ConversationEvent[];
+  /** Call once the provider closed its stream. `complete` is false when the answer had not ended. */
+  end(): { readonly events: readonly ConversationEvent[]; readonly complete: boolean };
+}
+
+export interface StreamWriter {
+  /** Text to send for an event; empty when it needs none. */
+  write(event: ConversationEvent): string;
+  /** What closes the answer, usage included: the caller's last frame or frames. Call once, only for a complete answer. */
+  close(): string;
+}
+
+/** The half of a format that speaks with providers. Pure, no I/O; lenient with what providers send, and never throws. */
+export interface ProviderCodec {
+  readonly format: ConversationFormat;
+  writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten;
+  /** Null when the body is not an answer of this format. */
+  readReply(body: JsonObject): ConversationReply | null;
+  streamReader(): StreamReader;
+  /** `body` is null when it was no JSON object. */
+  readFault(status: number, body: JsonObject | null): ProviderFault;
+}
+
+/** The half of a format that speaks with callers. Pure, no I/O, never throws. */
+export interface CallerCodec {
+  readonly format: ConversationFormat;
+  /** How this format's callers spell each feature, for reports they can act on. */
+  readonly spelling: Readonly<Record<Feature, string>>;
+  /** `body` has passed this format's own checks (its InboundRequest). */
+  readRequest(body: JsonObject): RequestRead;
+  writeReply(reply: ConversationReply, context: ReplyContext): JsonObject;
+  streamWriter(context: ReplyContext): StreamWriter;
+  /** The format's own error envelope. */
+  writeFault(fault: ProviderFault): JsonObject;
+}
+
+/** One format, both ways: a translation is the reader of one codec and the writer of another. */
+export interface ConversationCodec extends ProviderCodec, CallerCodec {}

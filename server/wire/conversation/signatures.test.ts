@@ -1,0 +1,42 @@
+import { describe, expect, test } from "bun:test";
+import type { ConversationEvent } from "./reply.ts";
+import type { ConversationRequest, ReasoningPart, ToolCallPart, Turn } from "./request.ts";
+import { SignedCallsOfStream, signedCalls, withSignatures } from "./signatures.ts";
+
+const thinking: ReasoningPart = { kind: "reasoning", text: "hm", signature: { family: "anthropic", value: "s1" }, redacted: false };
+const call = (id: string, signature?: string): ToolCallPart => ({ kind: "tool_call", id, name: "f", arguments: "{}", ...(signature === undefined ? {} : { signature: { family: "gemini" as const, value: signature } }) });
+const request = (turns: readonly Turn[]) => ({ turns }) as ConversationRequest;
+
+describe("signatures kept aside", () => {
+  test("are found in an answer by its tool calls", () => {
+    const signed = signedCalls({ index: 0, parts: [thinking, call("a", "g"), call("b")], stop: "tool_call", stopSequence: null, stopDetail: null });
+    expect(signed.get("a")).toEqual({ call: { family: "gemini", value: "g" }, reasoning: [thinking] });
+    expect(signed.get("b")).toEqual({ call: null, reasoning: [thinking] });
+    expect(signedCalls({ index: 0, parts: [call("c")], stop: "tool_call", stopSequence: null, stopDetail: null }).size).toBe(0);
+  });
+
+  test("are found the same in a stream", () => {
+    const events: ConversationEvent[] = [
+      { kind: "part_start", candidate: 0, part: 0, type: "reasoning" },
+      { kind: "delta", candidate: 0, part: 0, text: "h" },
+      { kind: "delta", candidate: 0, part: 0, text: "m" },
+      { kind: "signature", candidate: 0, part: 0, signature: { family: "anthropic", value: "s1" }, redacted: false },
+      { kind: "part_start", candidate: 0, part: 1, type: "tool_call", id: "a", name: "f" },
+      { kind: "signature", candidate: 0, part: 1, signature: { family: "gemini", value: "g" }, redacted: false },
+    ];
+    const gathered = new SignedCallsOfStream();
+    for (const event of events) gathered.note(event);
+    expect(gathered.signed().get("a")).toEqual({ call: { family: "gemini", value: "g" }, reasoning: [thinking] });
+  });
+
+  test("go back where a history has lost them, and nowhere else", () => {
+    const kept = new Map([["a", { call: { family: "gemini" as const, value: "g" }, reasoning: [thinking] }]]);
+    const find = (id: string) => kept.get(id) ?? null;
+    const lost = request([{ role: "assistant", parts: [{ kind: "text", text: "one moment" }, call("a"), call("b")] }]);
+    expect(withSignatures(lost, find).turns[0]?.parts).toEqual([thinking, { kind: "text", text: "one moment" }, call("a", "g"), call("b")]);
+    const own = request([{ role: "assistant", parts: [thinking, call("a", "x")] }]);
+    expect(withSignatures(own, find).turns).toEqual(own.turns);
+    const unknown = request([{ role: "assistant", parts: [call("z")] }]);
+    expect(withSignatures(unknown, find)).toBe(unknown);
+  });
+});

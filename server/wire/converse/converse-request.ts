@@ -1,0 +1,116 @@
+import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
+import type { ConversationRequest, OutputFormat, TextPart } from "../conversation/request.ts";
+import { isObject, type JsonObject } from "../document.ts";
+import { outputSchema } from "../messages/output-schema.ts";
+import { writeMessages } from "./converse-messages.ts";
+import { type WrittenReasoning, writeReasoning } from "./converse-reasoning.ts";
+import { writeTools } from "./converse-tools.ts";
+import { modelFamily } from "./model-family.ts";
+import { RequestReport } from "./request-report.ts";
+
+/** Said where a caller wants any JSON: there is no mode for it, and a schema that any object meets is refused. */
+const JSON_ONLY: TextPart = { kind: "text", text: "Answer with a single valid JSON object and with nothing before or behind it." };
+const MOST_CACHE_POINTS = 4;
+
+/** The body of Converse and ConverseStream alike: which of the two it is, and the model, stand in the address. */
+export function writeConverseRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
+  const report = new RequestReport();
+  refuseAndDrop(request, report);
+  const asked = request.output?.kind === "json" ? { ...request, instructions: [...request.instructions, JSON_ONLY] } : request;
+  const { system, messages, called } = writeMessages(asked, target.name, report);
+  if (messages.length === 0) report.refuse("messages", "at least one message must hold a text or a file");
+  const { toolConfig, claudeToolChoice } = writeTools(request, target.name, called, report);
+  const reasoning = writeReasoning(request, target, report);
+  const inferenceConfig = inference(request, reasoning, report);
+  const fields = { ...reasoning.fields, ...(claudeToolChoice === null ? {} : { tool_choice: claudeToolChoice }), ...topK(request, target.name, reasoning, report) };
+  const textFormat = textFormatOf(request.output);
+  const outputConfig = { ...(textFormat === null ? {} : { textFormat }), ...(reasoning.effort === null ? {} : { effort: reasoning.effort }) };
+  const asksStopSequence = modelFamily(target.name) === "claude" && request.stop.length > 0;
+
+  if (report.unsupported.length > 0) return { unsupported: report.unsupported };
+  const body: JsonObject = {
+    messages,
+    ...(system.length === 0 ? {} : { system }),
+    ...unlessEmpty("inferenceConfig", inferenceConfig),
+    ...(toolConfig === null ? {} : { toolConfig }),
+    ...unlessEmpty("additionalModelRequestFields", fields),
+    // Which sequence stopped the model is only told when asked for.
+    ...(asksStopSequence ? { additionalModelResponseFieldPaths: ["/stop_sequence"] } : {}),
+    ...unlessEmpty("outputConfig", outputConfig),
+  };
+  if (trimCachePoints(body)) report.drop("cache");
+  return { body, dropped: report.dropped };
+}
+
+/** What Converse has no field for. */
+function refuseAndDrop(request: ConversationRequest, report: RequestReport): void {
+  if (request.candidates !== null && request.candidates > 1) report.refuse("candidates", "this model's provider gives one answer at a time");
+  if (request.logprobs !== null) report.refuse("logprobs", "this model's provider gives no log probabilities");
+  // A temperature moved to the nearest one allowed would be another than the caller asked for.
+  if (request.temperature !== null && (request.temperature < 0 || request.temperature > 1)) report.refuse("temperature", "this model's provider takes a temperature from 0 to 1");
+  if (request.stop.some((sequence) => sequence.trim() === "")) report.refuse("stop", "this model's provider takes no stop sequence of blanks alone");
+  if (request.output?.kind === "json") report.drop("output");
+  if (request.seed !== null) report.drop("seed");
+  if (request.presencePenalty !== null && request.presencePenalty !== 0) report.drop("presence_penalty");
+  if (request.frequencyPenalty !== null && request.frequencyPenalty !== 0) report.drop("frequency_penalty");
+  if (request.endUser !== null) report.drop("end_user");
+}
+
+function inference(request: ConversationRequest, { maxTokens, fixedSampling }: WrittenReasoning, report: RequestReport): JsonObject {
+  const { temperature, topP } = request;
+  const samples = { temperature: temperature !== null, topP: topP !== null };
+  if (fixedSampling && temperature !== null && temperature !== 1) {
+    report.drop("temperature");
+    samples.temperature = false;
+  }
+  if (fixedSampling && topP !== null && topP < 0.95) {
+    report.drop("top_p");
+    samples.topP = false;
+  }
+  return {
+    ...(maxTokens === null ? {} : { maxTokens }),
+    ...(samples.temperature ? { temperature } : {}),
+    ...(samples.topP ? { topP } : {}),
+    ...(request.stop.length === 0 ? {} : { stopSequences: [...request.stop] }),
+  };
+}
+
+/** Each family has its own place for it. */
+function topK(request: ConversationRequest, model: string, { fixedSampling }: WrittenReasoning, report: RequestReport): JsonObject {
+  if (request.topK === null) return {};
+  const family = modelFamily(model);
+  if (family === "claude" && !fixedSampling) return { top_k: request.topK };
+  if (family === "nova") return { inferenceConfig: { topK: request.topK } };
+  report.drop("top_k");
+  return {};
+}
+
+function textFormatOf(output: OutputFormat | null): JsonObject | null {
+  if (output?.kind !== "schema") return null;
+  const schema = JSON.stringify(outputSchema(output.schema as JsonObject));
+  return { type: "json_schema", structure: { jsonSchema: { schema, name: output.name, ...(output.description === null ? {} : { description: output.description }) } } };
+}
+
+/** Four are taken; the last ones cover the most. Says whether any was taken away. */
+function trimCachePoints(body: JsonObject): boolean {
+  const lists: JsonObject[][] = [];
+  for (const list of [isObject(body.toolConfig) ? body.toolConfig.tools : null, body.system]) if (Array.isArray(list)) lists.push(list as JsonObject[]);
+  for (const message of body.messages as JsonObject[]) lists.push(message.content as JsonObject[]);
+  const isPoint = (block: JsonObject) => block.cachePoint !== undefined;
+  let surplus = lists.flat().filter(isPoint).length - MOST_CACHE_POINTS;
+  const trimmed = surplus > 0;
+  for (const list of lists) {
+    for (let at = 0; surplus > 0 && at < list.length; ) {
+      if (!isPoint(list[at] as JsonObject)) at++;
+      else {
+        list.splice(at, 1);
+        surplus--;
+      }
+    }
+  }
+  return trimmed;
+}
+
+function unlessEmpty(name: string, value: JsonObject): JsonObject {
+  return Object.keys(value).length === 0 ? {} : { [name]: value };
+}

@@ -1,0 +1,96 @@
+import { EventStreamCodec } from "@smithy/eventstream-codec";
+import { isObject, type JsonObject } from "../document.ts";
+import { concat } from "../sse-frames.ts";
+
+/** One message of an `application/vnd.amazon.eventstream`. */
+export interface EventStreamMessage {
+  readonly type: "event" | "exception" | "error";
+  /** Its event type, exception type or error code. */
+  readonly name: string;
+  /** Empty where the message had none that is a JSON object; an error's message stands under `message`. */
+  readonly payload: JsonObject;
+}
+
+/** Bytes that are no event stream: what follows them cannot be found any more. */
+export class NotAnEventStream extends Error {}
+
+/** Prelude (8), its checksum (4) and the closing checksum (4). */
+const LEAST_BYTES = 16;
+/** The protocol's own bound is 16 MiB of payload and 128 KiB of headers; without one an upstream could fill the memory. */
+const MOST_BYTES = 17 * 1024 * 1024;
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+const frames = new EventStreamCodec(
+  (bytes) => (typeof bytes === "string" ? bytes : decoder.decode(bytes)),
+  (text) => encoder.encode(text),
+);
+
+/** Cuts the bytes of an event stream into messages, however they were delivered, and checks both checksums of each. */
+export class EventStreamCutter {
+  private held: Uint8Array[] = [];
+  private heldBytes = 0;
+  /** Length of the message being waited for; the length of a prelude's first field while it is not known. */
+  private wanted = 4;
+
+  /** Whether everything pushed so far was whole messages. */
+  get isEmpty(): boolean {
+    return this.heldBytes === 0;
+  }
+
+  /** Throws `NotAnEventStream`; nothing can be pushed after it. */
+  push(piece: Uint8Array): EventStreamMessage[] {
+    if (piece.byteLength === 0) return [];
+    this.held.push(piece);
+    this.heldBytes += piece.byteLength;
+    // A large message in many pieces is put together once, when the last of them is there.
+    if (this.heldBytes < this.wanted) return [];
+
+    const bytes = concat(this.held, this.heldBytes);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const messages: EventStreamMessage[] = [];
+    let at = 0;
+    this.wanted = 4;
+    while (bytes.byteLength - at >= 4) {
+      const length = view.getUint32(at);
+      if (length < LEAST_BYTES || length > MOST_BYTES) throw new NotAnEventStream(`an event of ${length} bytes was announced`);
+      if (bytes.byteLength - at < length) {
+        this.wanted = length;
+        break;
+      }
+      messages.push(messageOf(bytes.subarray(at, at + length)));
+      at += length;
+    }
+    const rest = bytes.subarray(at);
+    this.held = rest.byteLength === 0 ? [] : [rest];
+    this.heldBytes = rest.byteLength;
+    return messages;
+  }
+}
+
+function messageOf(bytes: Uint8Array): EventStreamMessage {
+  let decoded: ReturnType<EventStreamCodec["decode"]>;
+  try {
+    decoded = frames.decode(bytes);
+  } catch (error) {
+    throw new NotAnEventStream(error instanceof Error ? error.message : String(error));
+  }
+  const header = (name: string): string | null => {
+    const value = decoded.headers[name]?.value;
+    return typeof value === "string" ? value : null;
+  };
+  const type = header(":message-type");
+  if (type === "error") return { type, name: header(":error-code") ?? "", payload: { message: header(":error-message") ?? "" } };
+  const payload = objectOf(decoded.body);
+  if (type === "exception") return { type, name: header(":exception-type") ?? "", payload };
+  return { type: "event", name: header(":event-type") ?? "", payload };
+}
+
+function objectOf(body: Uint8Array): JsonObject {
+  try {
+    const value: unknown = JSON.parse(decoder.decode(body));
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}

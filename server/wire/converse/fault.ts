@@ -1,0 +1,40 @@
+import type { ProviderFault } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+
+/** HTTP status each of Bedrock's exceptions comes with when it is not inside a stream. */
+const STATUS: Readonly<Record<string, number>> = {
+  validationexception: 400,
+  accessdeniedexception: 403,
+  resourcenotfoundexception: 404,
+  modeltimeoutexception: 408,
+  modelerrorexception: 424,
+  modelstreamerrorexception: 424,
+  throttlingexception: 429,
+  modelnotreadyexception: 429,
+  servicequotaexceededexception: 400,
+  internalserverexception: 500,
+  serviceunavailableexception: 503,
+};
+
+const text = (value: unknown): string | null => (typeof value === "string" && value !== "" ? value : null);
+
+/** `com.amazonaws.bedrock#ThrottlingException:http://…` is written for what clients call ThrottlingException. */
+function shortName(type: string): string {
+  return type.replace(/^[^#]*#/, "").replace(/:.*$/s, "");
+}
+
+export function readConverseFault(status: number, body: JsonObject | null): ProviderFault {
+  const type = text(body?.["__type"]) ?? text(body?.code);
+  const message = text(body?.message) ?? text(body?.Message) ?? text(body?.originalMessage) ?? `Amazon Bedrock answered ${status}.`;
+  return { status, message, code: type === null ? null : shortName(type), param: null };
+}
+
+/** What an exception or error inside a stream says. */
+export function streamFault(name: string, payload: JsonObject): ProviderFault {
+  const code = shortName(name);
+  const original = payload.originalStatusCode;
+  const known = STATUS[code.toLowerCase()] ?? 502;
+  const status = typeof original === "number" && original >= 400 && original < 600 ? original : known;
+  const message = text(payload.message) ?? text(payload.originalMessage) ?? `Amazon Bedrock broke off its answer${code === "" ? "" : `: ${code}`}.`;
+  return { status, message, code: code === "" ? null : code, param: null };
+}

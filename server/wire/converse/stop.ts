@@ -1,0 +1,34 @@
+import type { StopReason } from "../conversation/reply.ts";
+import { isObject, type JsonObject } from "../document.ts";
+
+const STOPS: Readonly<Record<string, StopReason>> = {
+  end_turn: "end",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "tool_call",
+  stop_sequence: "stop_sequence",
+  content_filtered: "filtered",
+  guardrail_intervened: "filtered",
+  refusal: "refusal",
+  pause_turn: "pause",
+  malformed_tool_use: "malformed",
+  malformed_model_output: "malformed",
+};
+
+/** Reasons that are worth telling the caller in Bedrock's own word, because the neutral one says less. */
+const DETAILED = new Set(["model_context_window_exceeded", "content_filtered", "guardrail_intervened", "malformed_tool_use", "malformed_model_output"]);
+
+export interface Stop {
+  readonly reason: StopReason;
+  readonly stopSequence: string | null;
+  readonly stopDetail: string | null;
+}
+
+/** Why the model stopped, from an answer or a stream's `messageStop`: both carry the same two members. */
+export function stopOf(body: JsonObject, calledTools: boolean): Stop {
+  const said = typeof body.stopReason === "string" ? body.stopReason : "";
+  const extra = body.additionalModelResponseFields;
+  const sequence = isObject(extra) && typeof extra.stop_sequence === "string" ? extra.stop_sequence : null;
+  const reason = Object.hasOwn(STOPS, said) ? (STOPS[said] as StopReason) : calledTools ? "tool_call" : "end";
+  return { reason, stopSequence: reason === "stop_sequence" ? sequence : null, stopDetail: DETAILED.has(said) ? said : null };
+}

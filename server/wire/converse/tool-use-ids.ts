@@ -1,0 +1,39 @@
+import { createHash } from "node:crypto";
+
+const ACCEPTED = /^[A-Za-z0-9_-]{1,64}$/;
+
+const digest = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 24);
+
+/** For a call that came without an id: the same for the same place in the answer. */
+export function mintedToolUseId(position: number): string {
+  return `call_${digest(`part ${position}`)}`;
+}
+
+/**
+ * Ids of one conversation's tool calls as Bedrock takes them: letters, digits, `_` and `-`, at most 64, none twice. A
+ * result answers the earliest call of its id that has none yet, because some providers count their ids anew in every turn.
+ */
+export class ToolUseIds {
+  private readonly used = new Set<string>();
+  private readonly open = new Map<string, string[]>();
+  private readonly latest = new Map<string, string>();
+
+  ofCall(id: string): string {
+    let written = accepted(id);
+    for (let again = 2; this.used.has(written); again++) written = `call_${digest(`${id} ${again}`)}`;
+    this.used.add(written);
+    this.latest.set(id, written);
+    const open = this.open.get(id);
+    if (open === undefined) this.open.set(id, [written]);
+    else open.push(written);
+    return written;
+  }
+
+  ofResult(callId: string): string {
+    return this.open.get(callId)?.shift() ?? this.latest.get(callId) ?? accepted(callId);
+  }
+}
+
+function accepted(id: string): string {
+  return ACCEPTED.test(id) ? id : `call_${digest(id)}`;
+}

@@ -1,0 +1,26 @@
+import { isObject, type JsonValue } from "../document.ts";
+import type { Usage } from "../usage.ts";
+
+const count = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0);
+
+/** The `usage` member of an answer or of a stream's metadata; null when it is not one. Input excludes what was cached. */
+export function usageOf(value: JsonValue | undefined): Usage | null {
+  if (!isObject(value) || (typeof value.inputTokens !== "number" && typeof value.outputTokens !== "number")) return null;
+  const written = { hour: 0, all: 0 };
+  for (const detail of Array.isArray(value.cacheDetails) ? value.cacheDetails : []) {
+    if (!isObject(detail)) continue;
+    written.all += count(detail.inputTokens);
+    if (detail.ttl === "1h") written.hour += count(detail.inputTokens);
+  }
+  const writes = Math.max(count(value.cacheWriteInputTokens), written.all);
+  return {
+    inputUncached: count(value.inputTokens),
+    cacheRead: count(value.cacheReadInputTokens),
+    cacheWrite: writes - written.hour,
+    cacheWriteHour: written.hour,
+    output: count(value.outputTokens),
+    // The API counts reasoning into the output and does not say how much of it that was.
+    reasoning: 0,
+    estimated: false,
+  };
+}

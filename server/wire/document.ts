@@ -1,0 +1,96 @@
+import { duplicateMember, editMembers, type Member, membersOf } from "./json-members.ts";
+
+export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
+export interface JsonObject {
+  [name: string]: JsonValue | undefined;
+}
+
+/** Why a body cannot be taken; `field` is empty when it is the body as a whole. */
+export interface FieldProblem {
+  readonly field: string;
+  readonly message: string;
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+/**
+ * A JSON object with its source text. What was not touched keeps its exact spelling: whoever changes something inside a
+ * top-level member says so with `touch`, and only touched members are written anew.
+ */
+export class JsonDocument {
+  /** Parsed; may be changed in place when the member changed is then touched. */
+  readonly value: JsonObject;
+  private readonly source: string;
+  private readonly members: readonly Member[];
+  private readonly touched = new Set<string>();
+
+  private constructor(source: string, value: JsonObject, members: readonly Member[]) {
+    this.source = source;
+    this.value = value;
+    this.members = members;
+  }
+
+  static read(bytes: Uint8Array): JsonDocument | FieldProblem {
+    let source: string;
+    try {
+      source = decoder.decode(bytes);
+    } catch {
+      return { field: "", message: "is not UTF-8" };
+    }
+    let value: unknown;
+    try {
+      value = JSON.parse(source);
+    } catch {
+      return { field: "", message: "is not JSON" };
+    }
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return { field: "", message: "must be a JSON object" };
+    const members = membersOf(source);
+    const twice = duplicateMember(members);
+    if (twice !== null) return { field: twice, message: "stands more than once" };
+    return new JsonDocument(source, value as JsonObject, members);
+  }
+
+  has(name: string): boolean {
+    return this.value[name] !== undefined;
+  }
+
+  touch(name: string): void {
+    this.touched.add(name);
+  }
+
+  /** `undefined` takes the member out. */
+  set(name: string, value: JsonValue | undefined): void {
+    if (value === undefined) delete this.value[name];
+    else this.value[name] = value;
+    this.touched.add(name);
+  }
+
+  /** The JSON text of one member as it stands now; null when it is not there. */
+  memberText(name: string): string | null {
+    const value = this.value[name];
+    if (value === undefined) return null;
+    const member = this.touched.has(name) ? undefined : this.members.find((candidate) => candidate.name === name);
+    return member === undefined ? JSON.stringify(value) : this.source.slice(member.valueStart, member.valueEnd);
+  }
+
+  /**
+   * The text as it stands now, with further members said differently for this one writing: JSON text to put in, or null
+   * to take out. The document itself is not changed by them, so that each attempt at a provider can differ.
+   */
+  text(edits: ReadonlyMap<string, string | null> = NONE): string {
+    if (this.touched.size === 0 && edits.size === 0) return this.source;
+    const all = new Map<string, string | null>();
+    for (const name of this.touched) {
+      const value = this.value[name];
+      all.set(name, value === undefined ? null : JSON.stringify(value));
+    }
+    for (const [name, value] of edits) all.set(name, value);
+    return editMembers(this.source, this.members, all);
+  }
+}
+
+const NONE: ReadonlyMap<string, string | null> = new Map();
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,27 @@
+import { isObject } from "../document.ts";
+import { usageOf } from "../openai/usage.ts";
+import type { Usage } from "../usage.ts";
+
+/** What governance reads of an embeddings answer; null when the bytes are not one. */
+export function readEmbeddingsReply(bytes: Uint8Array): { readonly usage: Usage | null; readonly outputCharacters: number } | null {
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+  return isObject(body) && Array.isArray(body.data) ? { usage: usageOf(body.usage), outputCharacters: 0 } : null;
+}
+
+/** An embeddings answer in OpenAI's shape. */
+export function writeEmbeddingsReply(vectors: readonly (readonly number[])[], model: string, encoding: "float" | "base64", tokens: number): string {
+  const data = vectors.map((vector, index) => ({ object: "embedding", index, embedding: encoding === "float" ? vector : base64Of(vector) }));
+  return JSON.stringify({ object: "list", data, model, usage: { prompt_tokens: tokens, total_tokens: tokens } });
+}
+
+/** Little-endian 32-bit floats, as OpenAI's clients decode them. */
+function base64Of(vector: readonly number[]): string {
+  const bytes = new DataView(new ArrayBuffer(vector.length * 4));
+  for (const [i, value] of vector.entries()) bytes.setFloat32(i * 4, value, true);
+  return Buffer.from(bytes.buffer).toString("base64");
+}

@@ -1,0 +1,114 @@
+import { type FieldProblem, JsonDocument, type JsonValue } from "../document.ts";
+import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+
+/** POST /embeddings as OpenAI's clients send it. */
+export class EmbeddingsRequest implements InboundRequest {
+  readonly stream = false;
+  readonly temperature = null;
+  readonly maxTokens = null;
+  readonly candidates = 1;
+  readonly tools: readonly string[] = [];
+  readonly instructions = null;
+  private readonly document: JsonDocument;
+
+  constructor(document: JsonDocument) {
+    this.document = document;
+  }
+
+  get model(): string | null {
+    return (this.document.value.model as string | undefined) ?? null;
+  }
+
+  get modelId(): string | null {
+    return (this.document.value.model_id as string | undefined) ?? null;
+  }
+
+  /** The texts to embed; null when tokens were sent instead. */
+  get inputs(): readonly string[] | null {
+    const { input } = this.document.value;
+    if (typeof input === "string") return [input];
+    return Array.isArray(input) && input.every((item) => typeof item === "string") ? input : null;
+  }
+
+  get dimensions(): number | null {
+    return (this.document.value.dimensions as number | undefined) ?? null;
+  }
+
+  get encoding(): "float" | "base64" {
+    return this.document.value.encoding_format === "base64" ? "base64" : "float";
+  }
+
+  get body() {
+    return this.document.value;
+  }
+
+  removeTools(): void {}
+  addInstructions(): void {}
+
+  texts(): readonly TextSlot[] {
+    const { input } = this.document.value;
+    if (typeof input === "string") return [this.slot(input, (text) => text)];
+    if (!Array.isArray(input)) return [];
+    return input.flatMap((item, i) =>
+      typeof item !== "string"
+        ? []
+        : [
+            this.slot(item, (text) => {
+              input[i] = text;
+              return input;
+            }),
+          ],
+    );
+  }
+
+  get inputCharacters(): number {
+    const { input } = this.document.value;
+    if (typeof input === "string") return input.length;
+    if (!Array.isArray(input)) return 0;
+    let length = 0;
+    // A token is taken for four characters, as everywhere where characters stand in for tokens.
+    for (const item of input) length += typeof item === "string" ? item.length : 4 * (Array.isArray(item) ? item.length : 1);
+    return length;
+  }
+
+  outbound({ model }: OutboundChanges): string {
+    const edits = new Map<string, string | null>();
+    if (this.modelId !== null) edits.set("model_id", null);
+    if (this.model !== model) edits.set("model", JSON.stringify(model));
+    return this.document.text(edits);
+  }
+
+  private slot(text: string, replaced: (text: string) => JsonValue): TextSlot {
+    return { role: "user", kind: "text", text, replace: (value) => this.document.set("input", replaced(value)) };
+  }
+}
+
+/** Each problem names its field. */
+export function readEmbeddingsRequest(bytes: Uint8Array): EmbeddingsRequest | { readonly fields: readonly FieldProblem[] } {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const { model, model_id: modelId, input, dimensions, encoding_format: encoding } = document.value;
+  const fields: FieldProblem[] = [];
+  if (model !== undefined && (typeof model !== "string" || model === "")) fields.push({ field: "model", message: "must be a text" });
+  if (modelId !== undefined && (typeof modelId !== "string" || modelId === "")) fields.push({ field: "model_id", message: "must be a text" });
+  if (model === undefined && modelId === undefined) fields.push({ field: "model", message: "is required (or `model_id`)" });
+  const inputProblem = problemOfInput(input);
+  if (inputProblem !== null) fields.push(inputProblem);
+  if (dimensions !== undefined && (typeof dimensions !== "number" || !Number.isInteger(dimensions) || dimensions < 1)) fields.push({ field: "dimensions", message: "must be a whole number above 0" });
+  if (encoding !== undefined && encoding !== "float" && encoding !== "base64") fields.push({ field: "encoding_format", message: "must be float or base64" });
+  return fields.length > 0 ? { fields } : new EmbeddingsRequest(document);
+}
+
+function problemOfInput(input: unknown): FieldProblem | null {
+  if (input === undefined) return { field: "input", message: "is required" };
+  if (typeof input === "string") return input === "" ? { field: "input", message: "must not be empty" } : null;
+  if (!Array.isArray(input)) return { field: "input", message: "must be a text, a list of texts, a list of tokens or a list of lists of tokens" };
+  if (input.length === 0) return { field: "input", message: "must not be empty" };
+  const kinds = new Set(input.map((item) => (Array.isArray(item) && item.every(isToken) ? "tokens" : isToken(item) ? "token" : typeof item)));
+  const [kind] = kinds;
+  return kinds.size === 1 && (kind === "string" || kind === "token" || kind === "tokens") ? null : { field: "input", message: "must hold only texts, only tokens or only lists of tokens" };
+}
+
+function isToken(value: unknown): boolean {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
+}

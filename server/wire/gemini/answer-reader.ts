@@ -1,0 +1,145 @@
+import type { ConversationEvent } from "../conversation/reply.ts";
+import type { Signature } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { mintCallId } from "./call-ids.ts";
+import { readGeminiFault } from "./fault.ts";
+import { detailOf, readFinish } from "./finish-reasons.ts";
+import { member, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+interface CandidateState {
+  readonly index: number;
+  /** The part that following pieces of the same type are still added to. */
+  open: { readonly part: number; readonly type: "text" | "reasoning" } | null;
+  parts: number;
+  calls: number;
+  finish: string | null;
+  message: string | null;
+}
+
+/**
+ * Reads bodies of an answer: the pieces of a streamed one as they come, or the one body of a whole one; both tell the
+ * same events. Pieces of text are joined unless one is signed: a signed piece stays a part of its own, because its
+ * signature speaks of exactly that piece. Stops are told at the end, since a body after a finish reason may still add.
+ */
+export class AnswerReader {
+  private readonly candidates = new Map<number, CandidateState>();
+  private started = false;
+  private failed = false;
+  private id: string | null = null;
+  private blocked: string | null = null;
+
+  read(body: JsonObject): ConversationEvent[] {
+    if (this.failed) return [];
+    const error = member(body, "error");
+    if (error !== undefined) {
+      this.failed = true;
+      return [{ kind: "fault", fault: readGeminiFault(0, body) }];
+    }
+    const events: ConversationEvent[] = [];
+    if (!this.started) {
+      this.started = true;
+      this.id = textIn(body, "responseId");
+      events.push({ kind: "start", id: this.id });
+    }
+    for (const [position, candidate] of objectsIn(body, "candidates").entries()) {
+      const state = this.stateOf(indexOf(candidate) ?? position);
+      const content = objectIn(candidate, "content");
+      for (const part of content === null ? [] : objectsIn(content, "parts")) events.push(...this.part(state, part));
+      state.finish = textIn(candidate, "finishReason") ?? state.finish;
+      state.message = textIn(candidate, "finishMessage") ?? state.message;
+    }
+    const feedback = objectIn(body, "promptFeedback");
+    const reason = feedback === null ? null : textIn(feedback, "blockReason");
+    if (feedback !== null && reason !== null) this.blocked = detailOf(reason, textIn(feedback, "blockReasonMessage"));
+    const usage = readGeminiUsage(member(body, "usageMetadata"));
+    if (usage !== null) events.push({ kind: "usage", usage });
+    return events;
+  }
+
+  /** A body without a finish reason ends the answer only where `whole` says that nothing else could have come. */
+  end(whole = false): { events: ConversationEvent[]; complete: boolean } {
+    const events: ConversationEvent[] = [];
+    if (this.failed) return { events, complete: false };
+    if (this.candidates.size === 0 && this.blocked !== null) {
+      events.push({ kind: "stop", candidate: 0, reason: "filtered", stopSequence: null, stopDetail: this.blocked });
+      return { events, complete: true };
+    }
+    let complete = this.candidates.size > 0;
+    for (const state of this.candidates.values()) {
+      events.push(...this.close(state));
+      const finish = state.finish ?? (whole ? "STOP" : null);
+      if (finish === null) {
+        complete = false;
+        continue;
+      }
+      const { reason, detail } = readFinish(finish, state.message, state.calls > 0);
+      events.push({ kind: "stop", candidate: state.index, reason, stopSequence: null, stopDetail: detail });
+    }
+    return { events, complete };
+  }
+
+  private stateOf(index: number): CandidateState {
+    let state = this.candidates.get(index);
+    if (state === undefined) {
+      state = { index, open: null, parts: 0, calls: 0, finish: null, message: null };
+      this.candidates.set(index, state);
+    }
+    return state;
+  }
+
+  private part(state: CandidateState, part: JsonObject): ConversationEvent[] {
+    const value = textIn(part, "thoughtSignature");
+    const signature: Signature | null = value === null || value === "" ? null : { family: "gemini", value };
+    const call = objectIn(part, "functionCall");
+    const name = call === null ? null : textIn(call, "name");
+    if (call !== null && name !== null) return this.call(state, call, name, signature);
+    const text = textIn(part, "text") ?? "";
+    if (text === "" && signature === null) return [];
+    const type = member(part, "thought") === true ? "reasoning" : "text";
+    if (signature !== null) return [...this.close(state), ...this.whole(state, { type }, text, signature)];
+    const events: ConversationEvent[] = [];
+    if (state.open?.type !== type) {
+      events.push(...this.close(state));
+      state.open = { part: state.parts++, type };
+      events.push({ kind: "part_start", candidate: state.index, part: state.open.part, type });
+    }
+    events.push({ kind: "delta", candidate: state.index, part: state.open.part, text });
+    return events;
+  }
+
+  private call(state: CandidateState, call: JsonObject, name: string, signature: Signature | null): ConversationEvent[] {
+    const args = JSON.stringify(objectIn(call, "args") ?? {});
+    const told = textIn(call, "id");
+    // Without an id of the answer, two answers could call the same tool at the same place: the arguments tell most apart.
+    const id = told === null || told === "" ? mintCallId(this.id ?? args, state.index, state.calls, name) : told;
+    state.calls++;
+    return [...this.close(state), ...this.whole(state, { type: "tool_call", id, name }, args, signature)];
+  }
+
+  private whole(
+    state: CandidateState,
+    begin: { type: "text" | "reasoning" } | { type: "tool_call"; id: string; name: string },
+    text: string,
+    signature: Signature | null,
+  ): ConversationEvent[] {
+    const at = { candidate: state.index, part: state.parts++ };
+    const events: ConversationEvent[] = [{ kind: "part_start", ...at, ...begin }];
+    if (text !== "") events.push({ kind: "delta", ...at, text });
+    if (signature !== null) events.push({ kind: "signature", ...at, signature, redacted: false });
+    events.push({ kind: "part_end", ...at });
+    return events;
+  }
+
+  private close(state: CandidateState): ConversationEvent[] {
+    if (state.open === null) return [];
+    const { part } = state.open;
+    state.open = null;
+    return [{ kind: "part_end", candidate: state.index, part }];
+  }
+}
+
+function indexOf(candidate: JsonObject): number | null {
+  const index = numberIn(candidate, "index");
+  return index !== null && Number.isSafeInteger(index) && index >= 0 ? index : null;
+}

@@ -1,0 +1,75 @@
+import { concat, FrameTooLarge } from "../sse-frames.ts";
+
+const QUOTE = 34;
+const COMMA = 44;
+const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
+const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Cuts a JSON array that comes in pieces into its elements without touching a byte: each element comes with the bracket,
+ * comma and white space before it. Elements are objects; what is no array is never cut.
+ */
+export class ArrayCutter {
+  private held: Uint8Array[] = [];
+  private heldBytes = 0;
+  private depth = 0;
+  /** Whether the outermost value is an array: what is sent instead of one is an error, and stays whole. */
+  private inArray = false;
+  private inString = false;
+  private escaped = false;
+
+  push(piece: Uint8Array): Uint8Array[] {
+    const elements: Uint8Array[] = [];
+    let start = 0;
+    for (let i = 0; i < piece.length; i++) {
+      const c = piece[i] as number;
+      if (this.inString) {
+        if (this.escaped) this.escaped = false;
+        else if (c === BACKSLASH) this.escaped = true;
+        else if (c === QUOTE) this.inString = false;
+        continue;
+      }
+      if (c === QUOTE) this.inString = true;
+      else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
+        if (this.depth === 0) this.inArray = c === OPEN_BRACKET;
+        this.depth++;
+      } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) {
+        this.depth--;
+        // An object that closes back to the array's own depth is an element; the array's bracket itself stays behind.
+        if (c === CLOSE_BRACE && this.depth === 1 && this.inArray) {
+          elements.push(this.take(piece.subarray(start, i + 1)));
+          start = i + 1;
+        }
+      }
+    }
+    if (start < piece.length) {
+      this.held.push(piece.subarray(start));
+      this.heldBytes += piece.length - start;
+      if (this.heldBytes > MAX_ELEMENT_BYTES) throw new FrameTooLarge("an element of the stream is larger than 16 MiB");
+    }
+    return elements;
+  }
+
+  /** What came behind the last element. */
+  rest(): Uint8Array {
+    return concat(this.held, this.heldBytes);
+  }
+
+  private take(end: Uint8Array): Uint8Array {
+    const element = this.heldBytes === 0 ? end : concat([...this.held, end]);
+    this.held = [];
+    this.heldBytes = 0;
+    return element;
+  }
+}
+
+/** The JSON text of an element as cut. */
+export function elementData(element: string): string {
+  let at = 0;
+  while (at < element.length && (element.charCodeAt(at) <= 32 || element.charCodeAt(at) === COMMA || element[at] === "[")) at++;
+  return element.slice(at);
+}

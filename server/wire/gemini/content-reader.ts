@@ -1,0 +1,124 @@
+import type { AssistantPart, FilePart, ImagePart, Signature, TextPart, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { mintCallId } from "./call-ids.ts";
+import type { Findings } from "./findings.ts";
+import { readMedia } from "./media.ts";
+import { listIn, member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { readResponse } from "./tool-results.ts";
+
+const ASSISTANT = new Set(["text", "thought", "thoughtSignature", "functionCall"]);
+const USER = new Set(["text", "inlineData", "fileData", "functionResponse", "thoughtSignature"]);
+const SERVER_SIDE = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
+
+interface OpenCall {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Reads `contents` into turns. Calls without ids get one of their place, and results find their call by id, or name and order. */
+export class ContentReader {
+  private readonly findings: Findings;
+  private openCalls: OpenCall[] = [];
+  private afterUser = false;
+
+  constructor(findings: Findings) {
+    this.findings = findings;
+  }
+
+  turns(body: JsonObject): Turn[] {
+    const list = Array.isArray(member(body, "contents"));
+    return objectsIn(body, "contents").flatMap((content, turn) => {
+      const at = list ? `contents[${turn}]` : "contents";
+      const parts = objectsIn(content, "parts").map((part, i): [JsonObject, string] => [part, `${at}.parts[${i}]`]);
+      return this.turn(textIn(content, "role"), parts, turn);
+    });
+  }
+
+  private turn(role: string | null, parts: readonly (readonly [JsonObject, string])[], turn: number): Turn[] {
+    if (role === "system") {
+      const texts = parts.flatMap(([part]) => textOf(part));
+      return texts.length === 0 ? [] : [{ role, parts: texts }];
+    }
+    if (role !== "model") {
+      this.afterUser = true;
+      const read = parts.flatMap(([part, at], i) => this.userPart(part, at, turn, i));
+      return read.length === 0 ? [] : [{ role: "user", parts: read }];
+    }
+    // Calls of an earlier exchange that were never answered are not what later results speak of.
+    if (this.afterUser) this.openCalls = [];
+    this.afterUser = false;
+    const read = parts.flatMap(([part, at], i) => this.assistantPart(part, at, turn, i));
+    return read.length === 0 ? [] : [{ role: "assistant", parts: read }];
+  }
+
+  private userPart(part: JsonObject, at: string, turn: number, place: number): UserPart[] {
+    if (this.refused(part, at, ["functionCall"])) return [];
+    this.findings.dropOthers(part, USER, `${at}.`);
+    const result = objectIn(part, "functionResponse");
+    if (result !== null) return [this.result(result, `${at}.${spellingIn(part, "functionResponse")}`, turn, place)];
+    const media = this.media(part, at);
+    return media === null ? textOf(part) : [media];
+  }
+
+  private assistantPart(part: JsonObject, at: string, turn: number, place: number): AssistantPart[] {
+    if (this.refused(part, at, ["functionResponse", "inlineData", "fileData"])) return [];
+    this.findings.dropOthers(part, ASSISTANT, `${at}.`);
+    const signature = signatureOf(part);
+    const call = objectIn(part, "functionCall");
+    const name = call === null ? null : textIn(call, "name");
+    if (call !== null && name !== null) {
+      const id = textIn(call, "id") || mintCallId(turn, place, name);
+      this.openCalls.push({ id, name });
+      return [{ kind: "tool_call", id, name, arguments: JSON.stringify(objectIn(call, "args") ?? {}), ...signature }];
+    }
+    if (member(part, "thought") !== true) return textOf(part);
+    const text = textIn(part, "text") ?? "";
+    return text === "" && signature.signature === undefined ? [] : [{ kind: "reasoning", text, redacted: false, ...signature }];
+  }
+
+  private refused(part: JsonObject, at: string, names: readonly string[]): boolean {
+    const name = [...SERVER_SIDE, ...names].find((each) => member(part, each) !== undefined);
+    if (name === undefined) return false;
+    this.findings.refuse(`${at}.${spellingIn(part, name)}`, "cannot be said to the provider of this model");
+    return true;
+  }
+
+  private media(part: JsonObject, at: string): Exclude<UserPart, TextPart | ToolResultPart> | null {
+    const media = readMedia(part);
+    if (media !== "private") return media;
+    this.findings.refuse(`${at}.${spellingIn(part, "fileData")}`, "names a file that only Google can fetch: send it inline");
+    return null;
+  }
+
+  private result(result: JsonObject, at: string, turn: number, place: number): ToolResultPart {
+    const name = textIn(result, "name");
+    const told = textIn(result, "id") || null;
+    const { text, isError } = readResponse(objectIn(result, "response") ?? {});
+    const media: (ImagePart | FilePart)[] = [];
+    for (const [i, part] of listIn(result, "parts").entries()) {
+      const nested = typeof part === "object" && part !== null && !Array.isArray(part) ? this.media(part, `${at}.parts[${i}]`) : null;
+      if (nested?.kind === "audio") this.findings.refuse(`${at}.parts[${i}]`, "sounds cannot be a tool's result for the provider of this model");
+      else if (nested !== null) media.push(nested);
+    }
+    const callId = this.answered(told, name) ?? told ?? mintCallId(turn, place, name ?? "");
+    return { kind: "tool_result", callId, toolName: name, content: [{ kind: "text", text }, ...media], isError };
+  }
+
+  private answered(id: string | null, name: string | null): string | null {
+    const byId = id === null ? -1 : this.openCalls.findIndex((call) => call.id === id);
+    const at = byId >= 0 ? byId : this.openCalls.findIndex((call) => call.name === name);
+    return at < 0 ? null : (this.openCalls.splice(at, 1)[0]?.id ?? null);
+  }
+}
+
+/** A text part; none for an empty one, unless it is there to carry a signature. */
+function textOf(part: JsonObject): TextPart[] {
+  const text = textIn(part, "text") ?? "";
+  const signature = signatureOf(part);
+  return text === "" && signature.signature === undefined ? [] : [{ kind: "text", text, ...signature }];
+}
+
+function signatureOf(part: JsonObject): { signature?: Signature } {
+  const value = textIn(part, "thoughtSignature");
+  return value === null || value === "" ? {} : { signature: { family: "gemini", value } };
+}

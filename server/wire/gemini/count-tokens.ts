@@ -1,0 +1,59 @@
+import { type FieldProblem, isObject, JsonDocument } from "../document.ts";
+import type { OutboundChanges } from "../inbound.ts";
+import { membersOf } from "../json-members.ts";
+import { GeminiRequest } from "./gemini-request.ts";
+import { member, spellingIn } from "./members.ts";
+import { qualifiedModel } from "./model-name.ts";
+import { geminiProblems } from "./request-check.ts";
+
+const encoder = new TextEncoder();
+
+/**
+ * A countTokens body: `{contents}`, or the whole request to count as `{generateContentRequest}`. Problems name fields as
+ * the caller wrote them.
+ */
+export function readCountTokensRequest(bytes: Uint8Array, model: string): GeminiRequest | { fields: FieldProblem[] } {
+  const outer = JsonDocument.read(bytes);
+  if (!(outer instanceof JsonDocument)) return { fields: [outer] };
+  const name = spellingIn(outer.value, "generateContentRequest");
+  const whole = member(outer.value, "generateContentRequest");
+  if (whole === undefined) {
+    const fields = geminiProblems(outer.value);
+    return fields.length > 0 ? { fields } : new GeminiCountRequest(outer, model, null);
+  }
+  if (!isObject(whole)) return { fields: [{ field: name, message: "must be an object" }] };
+  if (member(outer.value, "contents") !== undefined) return { fields: [{ field: "contents", message: `may not stand beside ${name}` }] };
+  const source = outer.text();
+  const place = membersOf(source).find((each) => each.name === name);
+  const inner = JsonDocument.read(encoder.encode(place === undefined ? "{}" : source.slice(place.valueStart, place.valueEnd)));
+  const at = (field: string) => (field === "" ? name : `${name}.${field}`);
+  if (!(inner instanceof JsonDocument)) return { fields: [{ field: at(inner.field), message: inner.message }] };
+  const fields = geminiProblems(inner.value).map(({ field, message }) => ({ field: at(field), message }));
+  return fields.length > 0 ? { fields } : new GeminiCountRequest(inner, model, { document: outer, name });
+}
+
+/**
+ * Counting is asked of the body a call would send, without defaults that change no count. The plain form has no place
+ * for instructions, so it becomes the whole form when the gateway adds some.
+ */
+class GeminiCountRequest extends GeminiRequest {
+  private readonly outer: { readonly document: JsonDocument; readonly name: string } | null;
+  private readonly hadInstructions: boolean;
+
+  constructor(document: JsonDocument, model: string, outer: { document: JsonDocument; name: string } | null) {
+    super(document, { model, stream: false });
+    this.outer = outer;
+    this.hadInstructions = this.instructions !== null;
+  }
+
+  override outbound(changes: OutboundChanges): string {
+    const edits = this.edits({ ...changes, defaultTemperature: null, defaultMaxTokens: null });
+    const added = !this.hadInstructions && (changes.systemPrompt !== null || this.instructions !== null);
+    if (this.outer === null && !added) return this.document.text(edits);
+    // The provider requires the name here, and that it is the address's.
+    const model = qualifiedModel(changes.model);
+    if (this.document.value.model !== model) edits.set("model", JSON.stringify(model));
+    const text = this.document.text(edits);
+    return this.outer === null ? `{"generateContentRequest":${text}}` : this.outer.document.text(new Map([[this.outer.name, text]]));
+  }
+}

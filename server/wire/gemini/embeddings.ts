@@ -1,0 +1,18 @@
+import type { JsonObject } from "../document.ts";
+import { listIn, objectIn, objectsIn } from "./members.ts";
+import { qualifiedModel } from "./model-name.ts";
+
+/** A `:batchEmbedContents` body; `model` is the provider's name of the model, `dimensions` null where the caller did not say. */
+export function writeGeminiEmbeddings(model: string, inputs: readonly string[], dimensions: number | null): JsonObject {
+  const name = qualifiedModel(model);
+  const size = dimensions === null ? {} : { outputDimensionality: dimensions };
+  return { requests: inputs.map((text) => ({ model: name, content: { parts: [{ text }] }, ...size })) };
+}
+
+/** The vectors of an answer, in the order asked; null when it is none. A single embedding's answer is taken too. */
+export function readGeminiEmbeddings(reply: JsonObject): number[][] | null {
+  const single = objectIn(reply, "embedding");
+  const vectors = (single === null ? objectsIn(reply, "embeddings") : [single]).map((embedding) => listIn(embedding, "values"));
+  const whole = vectors.length > 0 && vectors.every((vector) => vector.length > 0 && vector.every((value) => typeof value === "number"));
+  return whole ? (vectors as number[][]) : null;
+}

@@ -1,0 +1,44 @@
+import type { ConversationCodec } from "../conversation/codec.ts";
+import { readGeminiFault, writeGeminiFault } from "./fault.ts";
+import { readGeminiAnswer } from "./reply-reader.ts";
+import { writeGeminiAnswer } from "./reply-writer.ts";
+import { readGeminiConversation } from "./request-reader.ts";
+import { writeGeminiConversation } from "./request-writer.ts";
+import { GeminiStreamReader } from "./stream-reader.ts";
+import { geminiSseWriter } from "./stream-writer.ts";
+
+/** Google's generateContent, both ways. The model, and whether an answer streams, are in its address and never here. */
+export const geminiCodec: ConversationCodec = {
+  format: "gemini",
+  spelling: {
+    candidates: "generationConfig.candidateCount",
+    logprobs: "generationConfig.responseLogprobs",
+    seed: "generationConfig.seed",
+    top_k: "generationConfig.topK",
+    stop: "generationConfig.stopSequences",
+    presence_penalty: "generationConfig.presencePenalty",
+    frequency_penalty: "generationConfig.frequencyPenalty",
+    temperature: "generationConfig.temperature",
+    top_p: "generationConfig.topP",
+    parallel_tool_calls: "toolConfig",
+    tool_choice: "toolConfig.functionCallingConfig",
+    tools: "tools",
+    output: "generationConfig.responseMimeType",
+    reasoning: "generationConfig.thinkingConfig",
+    end_user: "labels",
+    image: "contents.parts.inlineData",
+    file: "contents.parts.inlineData",
+    audio: "contents.parts.inlineData",
+    cache: "cachedContent",
+    system_turn: "systemInstruction",
+    messages: "contents",
+  },
+  readRequest: readGeminiConversation,
+  writeRequest: writeGeminiConversation,
+  readReply: readGeminiAnswer,
+  writeReply: writeGeminiAnswer,
+  streamReader: () => new GeminiStreamReader(),
+  streamWriter: geminiSseWriter,
+  readFault: readGeminiFault,
+  writeFault: writeGeminiFault,
+};

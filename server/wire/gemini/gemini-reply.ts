@@ -1,0 +1,30 @@
+import { isObject, type JsonObject } from "../document.ts";
+import type { Usage } from "../usage.ts";
+import { member, objectIn, objectsIn, textIn } from "./members.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+/** What governance reads of a whole answer; null when the bytes are not a JSON object. */
+export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
+  let body: unknown;
+  try {
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return null;
+  }
+  if (!isObject(body)) return null;
+  return { usage: readGeminiUsage(member(body, "usageMetadata")), outputCharacters: outputLength(body) };
+}
+
+/** Length of all texts and tool arguments in an answer or a piece of one, thoughts included: they are billed. */
+export function outputLength(body: JsonObject): number {
+  let length = 0;
+  for (const candidate of objectsIn(body, "candidates")) {
+    const content = objectIn(candidate, "content");
+    for (const part of content === null ? [] : objectsIn(content, "parts")) {
+      length += textIn(part, "text")?.length ?? 0;
+      const call = objectIn(part, "functionCall");
+      if (call !== null) length += JSON.stringify(member(call, "args") ?? {}).length;
+    }
+  }
+  return length;
+}

@@ -1,0 +1,132 @@
+import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
+import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { listIn, numberIn, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { geminiProblems } from "./request-check.ts";
+import { contentSlots, roleOf } from "./texts.ts";
+import { toolNames, withoutTools } from "./tool-list.ts";
+
+/** What the address of a generateContent call says: the format keeps it out of the body. */
+export interface GeminiAddress {
+  readonly model: string;
+  readonly stream: boolean;
+}
+
+/** A generateContent body, checked as far as governance reads it; everything else is the provider's business. */
+export function readGeminiRequest(bytes: Uint8Array, address: GeminiAddress): GeminiRequest | { fields: FieldProblem[] } {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const fields = geminiProblems(document.value);
+  return fields.length > 0 ? { fields } : new GeminiRequest(document, address);
+}
+
+export class GeminiRequest implements InboundRequest {
+  readonly model: string;
+  readonly modelId = null;
+  readonly stream: boolean;
+  protected readonly document: JsonDocument;
+
+  constructor(document: JsonDocument, address: GeminiAddress) {
+    this.document = document;
+    this.model = address.model;
+    this.stream = address.stream;
+  }
+
+  get body(): JsonObject {
+    return this.document.value;
+  }
+
+  get temperature(): number | null {
+    return this.setting("temperature");
+  }
+
+  set temperature(value: number | null) {
+    this.changeSetting("temperature", value);
+  }
+
+  get maxTokens(): number | null {
+    return this.setting("maxOutputTokens");
+  }
+
+  set maxTokens(value: number | null) {
+    this.changeSetting("maxOutputTokens", value);
+  }
+
+  get candidates(): number {
+    return this.setting("candidateCount") ?? 1;
+  }
+
+  get tools(): readonly string[] {
+    return toolNames(this.body);
+  }
+
+  removeTools(names: ReadonlySet<string>): void {
+    for (const name of withoutTools(this.body, names)) this.document.touch(name);
+  }
+
+  get instructions(): string | null {
+    const system = objectIn(this.body, "systemInstruction");
+    const texts = system === null ? [] : objectsIn(system, "parts").flatMap((part) => textIn(part, "text") ?? []);
+    return texts.length === 0 ? null : texts.join("\n");
+  }
+
+  addInstructions(before: readonly string[], after: readonly string[]): void {
+    if (before.length + after.length === 0) return;
+    this.document.set(spellingIn(this.body, "systemInstruction"), this.systemWith(before, after));
+  }
+
+  texts(): readonly TextSlot[] {
+    const slots: TextSlot[] = [];
+    const system = objectIn(this.body, "systemInstruction");
+    if (system !== null) {
+      const name = spellingIn(this.body, "systemInstruction");
+      slots.push(...contentSlots(system, "system", () => this.document.touch(name)));
+    }
+    for (const content of objectsIn(this.body, "contents")) {
+      slots.push(...contentSlots(content, roleOf(content), () => this.document.touch("contents")));
+    }
+    return slots;
+  }
+
+  get inputCharacters(): number {
+    return this.texts().reduce((sum, { text }) => sum + text.length, 0);
+  }
+
+  /** The model goes into the provider's address, so the body says nothing of it. */
+  outbound(changes: OutboundChanges): string {
+    return this.document.text(this.edits(changes));
+  }
+
+  protected edits(changes: OutboundChanges): Map<string, string> {
+    const edits = new Map<string, string>();
+    const config: JsonObject = { ...objectIn(this.body, "generationConfig") };
+    const temperature = this.temperature === null ? changes.defaultTemperature : null;
+    const maxTokens = this.maxTokens === null ? changes.defaultMaxTokens : null;
+    if (temperature !== null) config[spellingIn(config, "temperature")] = temperature;
+    if (maxTokens !== null) config[spellingIn(config, "maxOutputTokens")] = maxTokens;
+    if (temperature !== null || maxTokens !== null) edits.set(spellingIn(this.body, "generationConfig"), JSON.stringify(config));
+    if (changes.systemPrompt !== null) {
+      edits.set(spellingIn(this.body, "systemInstruction"), JSON.stringify(this.systemWith([changes.systemPrompt], [])));
+    }
+    return edits;
+  }
+
+  private systemWith(before: readonly string[], after: readonly string[]): JsonObject {
+    const system = objectIn(this.body, "systemInstruction") ?? {};
+    const part = (text: string) => ({ text });
+    return { ...system, parts: [...before.map(part), ...listIn(system, "parts"), ...after.map(part)] };
+  }
+
+  private setting(name: string): number | null {
+    const config = objectIn(this.body, "generationConfig");
+    return config === null ? null : numberIn(config, name);
+  }
+
+  private changeSetting(name: string, value: number | null): void {
+    if (this.setting(name) === value) return;
+    const config: JsonObject = { ...objectIn(this.body, "generationConfig") };
+    const key = spellingIn(config, name);
+    if (value === null) delete config[key];
+    else config[key] = value;
+    this.document.set(spellingIn(this.body, "generationConfig"), config);
+  }
+}

@@ -1,0 +1,141 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import fc from "fast-check";
+import type { StreamCodec } from "../stream.ts";
+import { readGeminiReply } from "./gemini-reply.ts";
+import { GeminiArrayStream, GeminiStream } from "./gemini-stream.ts";
+
+const fixture = (name: string) => readFileSync(new URL(`fixtures/${name}`, import.meta.url));
+const STREAMS = ["text", "cache", "tools", "reasoning", "structured", "blocked", "filtered", "length", "candidates"];
+
+function cut(bytes: Uint8Array, cuts: readonly number[]): Uint8Array[] {
+  const places = [0, ...new Set(cuts.map((at) => at % (bytes.length + 1)))].sort((a, b) => a - b);
+  return places.map((from, i) => bytes.subarray(from, places[i + 1] ?? bytes.length));
+}
+
+function pass(codec: StreamCodec, pieces: readonly Uint8Array[]): { passed: string; last: string; complete: boolean } {
+  const out: Uint8Array[] = [];
+  for (const piece of pieces) {
+    const now = codec.push(piece);
+    if (now !== null) out.push(now);
+  }
+  const { complete, last } = codec.end();
+  return { passed: Buffer.concat(out).toString(), last: Buffer.from(last ?? []).toString(), complete };
+}
+
+const cuts = fc.array(fc.nat(4000), { maxLength: 8 });
+
+describe("server-sent events", () => {
+  test.each(STREAMS)("%s passes byte for byte however it is cut, its last frame last", (name) => {
+    const bytes = fixture(`stream-${name}.sse`);
+    fc.assert(
+      fc.property(cuts, (at) => {
+        const codec = new GeminiStream();
+        const { passed, last, complete } = pass(codec, cut(bytes, at));
+        expect(passed + last).toBe(bytes.toString());
+        expect(complete).toBe(true);
+        expect(last).toMatch(/finishReason|blockReason/);
+        expect(last.match(/^data: /gm)).toHaveLength(1);
+        expect(codec).toMatchObject({ begun: true, providerError: null });
+        expect(codec.usage).toEqual(readGeminiReply(fixture(`reply-${name}.json`))?.usage ?? null);
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  test("plain text is passed on at once and counted", () => {
+    const [first = ""] = fixture("stream-text.sse").toString().split("\r\n\r\n");
+    const piece = Buffer.from(`${first}\r\n\r\n`);
+    const codec = new GeminiStream();
+    expect(codec.begun).toBe(false);
+    expect(codec.push(piece)).toBe(piece);
+    expect(codec).toMatchObject({ begun: true, outputLength: "AI learns ".length });
+    expect(codec.usage).toMatchObject({ inputUncached: 8, output: 0 });
+  });
+
+  test("usage of a torn stream is the last that was told", () => {
+    const frames = fixture("stream-text.sse").toString().split(/(?<=\r\n\r\n)/);
+    const codec = new GeminiStream();
+    const { complete, last } = pass(codec, frames.slice(0, 2).map((frame) => Buffer.from(frame)));
+    expect({ complete, last }).toEqual({ complete: false, last: "" });
+    expect(codec.usage).toMatchObject({ inputUncached: 8, output: 3, estimated: false });
+  });
+
+  test("a word in a text is not taken for a member", () => {
+    const codec = new GeminiStream();
+    const piece = Buffer.from(`data: ${JSON.stringify({ candidates: [{ content: { parts: [{ text: 'say "finishReason" and "error"' }] } }] })}\n\n`);
+    expect(codec.push(piece)).toBe(piece);
+    expect(codec.end().complete).toBe(false);
+  });
+
+  test("an error in the stream, framed or bare", () => {
+    const framed = new GeminiStream();
+    expect(pass(framed, [fixture("stream-error.sse")]).complete).toBe(false);
+    expect(framed.providerError).toBe("The model is overloaded.");
+    const alone = new GeminiStream();
+    pass(alone, [Buffer.from('[{"error": {"code": 503,\n "message": "Busy.",\n "status": "UNAVAILABLE"}}\n]')]);
+    expect(alone).toMatchObject({ providerError: "Busy.", begun: false });
+  });
+
+  test("a frame behind the finish reason is the one that waits", () => {
+    const codec = new GeminiStream();
+    const frames = ['data: {"candidates":[{"finishReason":"STOP"}]}\n\n', 'data: {"usageMetadata":{"promptTokenCount":3,"totalTokenCount":3}}\n\n'];
+    expect(codec.push(Buffer.from(frames[0]!))).toBeNull();
+    expect(Buffer.from(codec.push(Buffer.from(frames[1]!))!).toString()).toBe(frames[0]!);
+    expect(Buffer.from(codec.end().last!).toString()).toBe(frames[1]!);
+    expect(codec.usage?.inputUncached).toBe(3);
+  });
+});
+
+describe("one JSON array in pieces", () => {
+  test("passes byte for byte however it is cut, its last element last", () => {
+    const bytes = fixture("stream-tools.json");
+    fc.assert(
+      fc.property(cuts, (at) => {
+        const codec = new GeminiArrayStream();
+        const { passed, last, complete } = pass(codec, cut(bytes, at));
+        expect(passed + last).toBe(bytes.toString());
+        expect(complete).toBe(true);
+        expect(last).toContain('"finishReason": "STOP"');
+        expect(last.trimEnd().endsWith("]")).toBe(true);
+        expect(codec).toMatchObject({ begun: true, usage: { inputUncached: 8, output: 5 } });
+      }),
+      { numRuns: 60 },
+    );
+  });
+
+  test("elements go out as soon as they are whole", () => {
+    const codec = new GeminiArrayStream();
+    expect(codec.push(Buffer.from('[{"candidates":[{"content":{"parts":[{"text":"}]{'))).toBeNull();
+    expect(Buffer.from(codec.push(Buffer.from('\\""}]}}]}\n,'))!).toString()).toBe('[{"candidates":[{"content":{"parts":[{"text":"}]{\\""}]}}]}');
+    expect(codec).toMatchObject({ begun: true, outputLength: 4 });
+    expect(codec.end().complete).toBe(false);
+  });
+
+  test("an error as an element, or instead of the array", () => {
+    for (const text of ['[{"error":{"code":500,"message":"Broken."}}]', '{"error":{"code":500,"message":"Broken."}}']) {
+      const codec = new GeminiArrayStream();
+      expect(pass(codec, [Buffer.from(text)]).complete).toBe(false);
+      expect(codec.providerError).toBe("Broken.");
+    }
+  });
+});
+
+describe("a whole answer", () => {
+  test("usage counts cached tokens once, thoughts as output and what tools put into the prompt", () => {
+    expect(readGeminiReply(fixture("reply-cache.json"))).toEqual({
+      usage: { inputUncached: 47, cacheRead: 60, cacheWrite: 0, cacheWriteHour: 0, output: 50, reasoning: 30, estimated: false },
+      outputCharacters: 4,
+    });
+  });
+
+  test("tool calls count as output", () => {
+    expect(readGeminiReply(fixture("reply-tools.json"))?.outputCharacters).toBe('Looking.{"city":"Paris"}{"city":"Rome"}{}'.length);
+  });
+
+  test("what is no answer", () => {
+    expect(readGeminiReply(Buffer.from("[]"))).toBeNull();
+    expect(readGeminiReply(Buffer.from("<html>"))).toBeNull();
+    expect(readGeminiReply(Buffer.from("{}"))).toEqual({ usage: null, outputCharacters: 0 });
+  });
+});

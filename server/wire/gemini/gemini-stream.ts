@@ -1,0 +1,173 @@
+import { isObject, type JsonObject } from "../document.ts";
+import { concat, FrameCutter, frameData } from "../sse-frames.ts";
+import type { StreamCodec, StreamPiece } from "../stream.ts";
+import type { Usage } from "../usage.ts";
+import { ArrayCutter, elementData } from "./array-cutter.ts";
+import { outputLength } from "./gemini-reply.ts";
+import { member, objectIn, objectsIn, textIn } from "./members.ts";
+import { readGeminiUsage } from "./usage.ts";
+
+const decoder = new TextDecoder();
+
+interface Cutter {
+  push(piece: Uint8Array): Uint8Array[];
+  rest(): Uint8Array;
+}
+
+/**
+ * A streamed answer on its way from provider to caller, byte for byte. The format has no closing frame, so from the
+ * first finish reason on the newest frame is held back: the last one waits for the audit row.
+ */
+abstract class PassingStream implements StreamCodec {
+  protected abstract readonly cutter: Cutter;
+  private held: Uint8Array | null = null;
+  protected finished = false;
+  protected lastUsage: Usage | null = null;
+  begun = false;
+  outputLength = 0;
+  providerError: string | null = null;
+
+  get usage(): Usage | null {
+    return this.lastUsage;
+  }
+
+  push(piece: Uint8Array): StreamPiece {
+    return this.release(this.cutter.push(piece));
+  }
+
+  end(): { complete: boolean; last: StreamPiece } {
+    const rest = this.cutter.rest();
+    const parts = this.held === null ? [] : [this.held];
+    if (rest.byteLength > 0) {
+      this.read(rest);
+      parts.push(rest);
+    }
+    return { complete: this.finished && this.providerError === null, last: parts.length === 0 ? null : concat(parts) };
+  }
+
+  private release(frames: readonly Uint8Array[]): StreamPiece {
+    const out: Uint8Array[] = [];
+    for (const frame of frames) {
+      this.read(frame);
+      if (this.held !== null) out.push(this.held);
+      this.held = this.finished ? frame : null;
+      if (!this.finished) out.push(frame);
+    }
+    return out.length === 0 ? null : concat(out);
+  }
+
+  /** The JSON text in a frame; null where there is none. */
+  protected abstract dataOf(frame: string): string | null;
+
+  protected read(bytes: Uint8Array): void {
+    const data = this.dataOf(decoder.decode(bytes));
+    const body = data === null ? null : bodyIn(data);
+    if (body === null) return;
+    const error = member(body, "error");
+    if (error !== undefined) {
+      this.providerError = (isObject(error) ? textIn(error, "message") : null) ?? "the provider reported an error";
+      return;
+    }
+    const usage = readGeminiUsage(member(body, "usageMetadata"));
+    if (usage !== null) this.lastUsage = usage;
+    const length = outputLength(body);
+    this.outputLength += length;
+    if (length > 0) this.begun = true;
+    const feedback = objectIn(body, "promptFeedback");
+    if (feedback !== null && textIn(feedback, "blockReason") !== null) this.finished = true;
+    for (const candidate of objectsIn(body, "candidates")) if (textIn(candidate, "finishReason") !== null) this.finished = true;
+    if (this.finished) this.begun = true;
+  }
+}
+
+/** Server-sent events (`alt=sse`). */
+export class GeminiStream extends PassingStream {
+  protected readonly cutter = new FrameCutter();
+  /** The newest plain piece: its usage is read only when somebody asks. */
+  private unread: string | null = null;
+
+  override get usage(): Usage | null {
+    if (this.unread !== null) {
+      const piece = this.unread;
+      this.unread = null;
+      for (const frame of piece.split(/\r?\n\r?\n/)) this.lastUsage = usageIn(frameData(frame)) ?? this.lastUsage;
+    }
+    return this.lastUsage;
+  }
+
+  override push(piece: Uint8Array): StreamPiece {
+    const text = this.cutter.isEmpty && !this.finished ? latin1(piece) : null;
+    const length = text === null ? null : plainText(text);
+    if (text === null || length === null) return super.push(piece);
+    this.outputLength += length;
+    if (length > 0) this.begun = true;
+    if (text.includes('"usageMetadata"') || text.includes('"usage_metadata"')) this.unread = text;
+    return piece;
+  }
+
+  protected override read(bytes: Uint8Array): void {
+    // What waits to be read is older than what is read now.
+    this.lastUsage = this.usage;
+    super.read(bytes);
+  }
+
+  /** An error may also come bare, without the framing of events. */
+  protected dataOf(frame: string): string | null {
+    return frameData(frame) ?? bare(frame);
+  }
+}
+
+/** One JSON array in pieces: what a streaming caller gets who did not ask for events. */
+export class GeminiArrayStream extends PassingStream {
+  protected readonly cutter = new ArrayCutter();
+
+  protected dataOf(element: string): string {
+    return elementData(element);
+  }
+}
+
+/** The body in an event's data; an error may stand in a list of its own. */
+export function bodyIn(data: string): JsonObject | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(data);
+  } catch {
+    return null;
+  }
+  const body: unknown = Array.isArray(value) ? value[0] : value;
+  return isObject(body) ? body : null;
+}
+
+/** A frame that is no event but the bare text of a JSON body; null for every other. */
+export function bare(frame: string): string | null {
+  const text = frame.trim();
+  return text.startsWith("{") || text.startsWith("[") ? text : null;
+}
+
+function usageIn(data: string | null): Usage | null {
+  const body = data === null ? null : bodyIn(data);
+  return body === null ? null : readGeminiUsage(member(body, "usageMetadata"));
+}
+
+const latin1 = (piece: Uint8Array) => Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
+
+/** What makes a frame worth parsing. A word inside a text is not taken for a member, because its quotes are escaped there. */
+const TELLING = /"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|inlineData)"/;
+const TEXT = /"text":\s*"/g;
+
+/**
+ * Length of the texts in a piece of whole frames that hold texts and nothing else to act on, in bytes as written; null
+ * for every other piece. Nearly all pieces of a stream are such, and pass at a fraction of what parsing them costs.
+ */
+function plainText(text: string): number | null {
+  if (!text.startsWith("data:") || !(text.endsWith("\n\n") || text.endsWith("\r\n\r\n")) || TELLING.test(text)) return null;
+  let length = 0;
+  TEXT.lastIndex = 0;
+  for (let match = TEXT.exec(text); match !== null; match = TEXT.exec(text)) {
+    // Up to the next quote is near enough for an estimate.
+    const end = text.indexOf('"', TEXT.lastIndex);
+    if (end < 0) return null;
+    length += end - TEXT.lastIndex;
+  }
+  return length;
+}

@@ -1,0 +1,52 @@
+import type { AudioPart, FilePart, ImagePart } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { objectIn, textIn } from "./members.ts";
+
+/** The first characters that base64 gives each kind of file. */
+const MAGIC: readonly (readonly [string, string])[] = [
+  ["iVBORw0KGgo", "image/png"],
+  ["/9j/", "image/jpeg"],
+  ["R0lGOD", "image/gif"],
+  ["UklGR", "image/webp"],
+  ["JVBERi", "application/pdf"],
+];
+
+/** Where a provider of another kind cannot fetch a file from. */
+const PRIVATE_PLACE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\/|^[^:]*$/;
+
+/** Media of a part; null when it holds none that can be read, "private" when only Google can fetch it. */
+export function readMedia(part: JsonObject): ImagePart | FilePart | AudioPart | "private" | null {
+  const inline = objectIn(part, "inlineData");
+  if (inline !== null) {
+    const base64 = textIn(inline, "data");
+    const mediaType = textIn(inline, "mimeType") ?? (base64 === null ? null : sniffed(base64));
+    if (base64 === null) return null;
+    if (mediaType?.startsWith("image/")) return { kind: "image", source: { base64 }, mediaType };
+    if (mediaType?.startsWith("audio/")) return { kind: "audio", base64, mediaType };
+    return { kind: "file", source: { base64 }, mediaType, name: textIn(inline, "displayName") };
+  }
+  const file = objectIn(part, "fileData");
+  const url = file === null ? null : textIn(file, "fileUri");
+  if (file === null || url === null) return null;
+  if (PRIVATE_PLACE.test(url)) return "private";
+  const mediaType = textIn(file, "mimeType");
+  if (mediaType?.startsWith("image/")) return { kind: "image", source: { url }, mediaType };
+  return { kind: "file", source: { url }, mediaType, name: textIn(file, "displayName") };
+}
+
+/** The part for an image, a file or a sound; null when its file lies with another provider. */
+export function writeMedia(part: ImagePart | FilePart | AudioPart): JsonObject | null {
+  if (part.kind === "audio") return { inlineData: { mimeType: part.mediaType, data: part.base64 } };
+  const { source } = part;
+  if ("base64" in source) {
+    const fallback = part.kind === "image" ? "image/jpeg" : "application/octet-stream";
+    return { inlineData: { mimeType: part.mediaType ?? sniffed(source.base64) ?? fallback, data: source.base64 } };
+  }
+  if ("url" in source) return { fileData: { ...(part.mediaType !== null && { mimeType: part.mediaType }), fileUri: source.url } };
+  if ("text" in source) return { inlineData: { mimeType: part.mediaType ?? "text/plain", data: Buffer.from(source.text, "utf8").toString("base64") } };
+  return null;
+}
+
+function sniffed(base64: string): string | null {
+  return MAGIC.find(([start]) => base64.startsWith(start))?.[1] ?? null;
+}

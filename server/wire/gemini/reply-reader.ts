@@ -1,0 +1,57 @@
+import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
+import type { AssistantPart } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import type { Usage } from "../usage.ts";
+import { AnswerReader } from "./answer-reader.ts";
+import { listIn, member, objectIn, textIn } from "./members.ts";
+
+/** A whole answer, read as a stream of one piece, so that both ways of answering are understood alike. Null when it is none. */
+export function readGeminiAnswer(body: JsonObject): ConversationReply | null {
+  if (member(body, "error") !== undefined) return null;
+  const feedback = objectIn(body, "promptFeedback");
+  const blocked = feedback !== null && textIn(feedback, "blockReason") !== null;
+  if (listIn(body, "candidates").length === 0 && !blocked) return null;
+  const reader = new AnswerReader();
+  const events = reader.read(body);
+  return fold([...events, ...reader.end(true).events]);
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+type Part = AssistantPart extends infer P ? (P extends unknown ? Writable<P> : never) : never;
+
+function fold(events: readonly ConversationEvent[]): ConversationReply {
+  const parts = new Map<number, Part[]>();
+  const candidates: Candidate[] = [];
+  let id: string | null = null;
+  let usage: Usage | null = null;
+  const partsOf = (candidate: number): Part[] => {
+    let list = parts.get(candidate);
+    if (list === undefined) {
+      list = [];
+      parts.set(candidate, list);
+    }
+    return list;
+  };
+  for (const event of events) {
+    if (event.kind === "start") id = event.id;
+    else if (event.kind === "usage") usage = event.usage;
+    else if (event.kind === "part_start") partsOf(event.candidate)[event.part] = emptyPart(event);
+    else if (event.kind === "stop") {
+      const { reason: stop, stopSequence, stopDetail } = event;
+      candidates.push({ index: event.candidate, parts: partsOf(event.candidate) as AssistantPart[], stop, stopSequence, stopDetail });
+    } else if (event.kind === "delta" || event.kind === "signature") {
+      const part = partsOf(event.candidate)[event.part];
+      if (part === undefined) continue;
+      if (event.kind === "signature") Object.assign(part, { signature: event.signature });
+      else if (part.kind === "tool_call") part.arguments += event.text;
+      else part.text += event.text;
+    }
+  }
+  return { id, candidates, usage };
+}
+
+function emptyPart(event: ConversationEvent & { kind: "part_start" }): Part {
+  if (event.type === "tool_call") return { kind: "tool_call", id: event.id, name: event.name, arguments: "" };
+  if (event.type === "reasoning") return { kind: "reasoning", text: "", redacted: false };
+  return { kind: event.type, text: "" };
+}

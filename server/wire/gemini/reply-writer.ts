@@ -1,0 +1,56 @@
+import type { ReplyContext } from "../conversation/codec.ts";
+import type { Candidate, ConversationReply } from "../conversation/reply.ts";
+import type { AssistantPart } from "../conversation/request.ts";
+import { isObject, type JsonObject } from "../document.ts";
+import type { Usage } from "../usage.ts";
+import { argumentsOf, writeAssistantPart } from "./assistant-writer.ts";
+import { writeFinish } from "./finish-reasons.ts";
+import { member, objectIn } from "./members.ts";
+import { writeGeminiUsage } from "./usage.ts";
+
+export function writeGeminiAnswer(reply: ConversationReply, context: ReplyContext): JsonObject {
+  const visible = showsThoughts(context.request);
+  return envelope(
+    reply.candidates.map((candidate) => writeCandidate(candidate, visible)),
+    reply.usage,
+    reply.id,
+    context,
+  );
+}
+
+/** One body of an answer: the whole of it, or one piece of a streamed one. */
+export function envelope(candidates: JsonObject[], usage: Usage | null, id: string | null, context: ReplyContext): JsonObject {
+  return {
+    candidates,
+    ...(usage !== null && { usageMetadata: writeGeminiUsage(usage) }),
+    modelVersion: context.model,
+    responseId: id ?? context.callId,
+  };
+}
+
+/** Callers who did not ask for thoughts read the first part as the answer. */
+export function showsThoughts(request: JsonObject): boolean {
+  const config = objectIn(request, "generationConfig");
+  const thinking = config === null ? undefined : member(config, "thinkingConfig");
+  return isObject(thinking) && member(thinking, "includeThoughts") === true;
+}
+
+/** Arguments that are no object cannot be said here: the call is left out, and the candidate ends as a malformed one. */
+export function isMalformedCall(part: AssistantPart): boolean {
+  return part.kind === "tool_call" && argumentsOf(part.arguments) === null;
+}
+
+export const MALFORMED: Pick<Candidate, "stop" | "stopDetail"> = {
+  stop: "malformed",
+  stopDetail: "MALFORMED_FUNCTION_CALL: the arguments of a tool call are not a JSON object",
+};
+
+function writeCandidate(candidate: Candidate, visible: boolean): JsonObject {
+  const shown = candidate.parts.filter((part) => !isMalformedCall(part) && (visible || part.kind !== "reasoning"));
+  const parts = shown.map(writeAssistantPart).filter((part) => part !== null);
+  const { stop, stopDetail } = candidate.stop === "tool_call" && candidate.parts.some(isMalformedCall) ? MALFORMED : candidate;
+  const withheld = parts.length === 0 && (stop === "filtered" || stop === "refusal");
+  // Clients look at the first part without asking whether there is one.
+  const content = { parts: parts.length === 0 ? [{ text: "" }] : parts, role: "model" };
+  return { ...(withheld ? {} : { content }), ...writeFinish(stop, stopDetail), index: candidate.index };
+}

@@ -1,0 +1,37 @@
+import type { RequestRead } from "../conversation/codec.ts";
+import type { JsonObject } from "../document.ts";
+import { ContentReader } from "./content-reader.ts";
+import { Findings } from "./findings.ts";
+import { member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { readSettings, readToolChoice, readTools } from "./settings-reader.ts";
+
+const KNOWN = new Set(["model", "contents", "systemInstruction", "tools", "toolConfig", "generationConfig"]);
+/** State that lies with Google, which an answer would have to go on from. */
+const STATEFUL = ["cachedContent", "continuationToken"];
+
+/**
+ * A generateContent body in the neutral form. Whether the caller streams stands in the address and not in the body, so
+ * `stream` is false here: who knows the address sets it.
+ */
+export function readGeminiConversation(body: JsonObject): RequestRead {
+  const findings = new Findings();
+  for (const name of STATEFUL) {
+    if (member(body, name) !== undefined) findings.refuse(spellingIn(body, name), "names state that only Google holds");
+  }
+  findings.dropOthers(body, new Set([...KNOWN, ...STATEFUL]), "");
+  const system = objectIn(body, "systemInstruction");
+  const request = {
+    instructions: (system === null ? [] : objectsIn(system, "parts")).flatMap((part) => {
+      const text = textIn(part, "text");
+      return text === null || text === "" ? [] : [{ kind: "text" as const, text }];
+    }),
+    turns: new ContentReader(findings).turns(body),
+    tools: readTools(body, findings),
+    toolChoice: readToolChoice(body, findings),
+    parallelToolCalls: null,
+    ...readSettings(body, findings),
+    endUser: null,
+    stream: false,
+  };
+  return findings.unsupported.length > 0 ? { unsupported: findings.unsupported } : { request, dropped: findings.dropped };
+}

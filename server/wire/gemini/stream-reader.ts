@@ -1,0 +1,53 @@
+import type { StreamReader } from "../conversation/codec.ts";
+import type { ConversationEvent } from "../conversation/reply.ts";
+import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
+import { AnswerReader } from "./answer-reader.ts";
+import { bare, bodyIn } from "./gemini-stream.ts";
+
+const decoder = new TextDecoder();
+
+/** Reads the server-sent events of a streamed answer (`alt=sse`); an error that comes bare is read too. */
+export class GeminiStreamReader implements StreamReader {
+  private readonly cutter = new FrameCutter();
+  private readonly answer = new AnswerReader();
+  private broken = false;
+
+  push(piece: Uint8Array): ConversationEvent[] {
+    if (this.broken) return [];
+    let frames: Uint8Array[];
+    try {
+      frames = this.cutter.push(piece);
+    } catch (error) {
+      if (!(error instanceof FrameTooLarge)) throw error;
+      return this.nonsense(error.message);
+    }
+    return frames.flatMap((frame) => this.frame(decoder.decode(frame)));
+  }
+
+  end(): { events: ConversationEvent[]; complete: boolean } {
+    const rest = this.cutter.rest();
+    const events = this.broken || rest.byteLength === 0 ? [] : this.last(decoder.decode(rest));
+    if (this.broken) return { events, complete: false };
+    const { events: stops, complete } = this.answer.end();
+    return { events: [...events, ...stops], complete };
+  }
+
+  private frame(frame: string): ConversationEvent[] {
+    if (this.broken) return [];
+    const data = frameData(frame) ?? bare(frame);
+    if (data === null || data.trim() === "" || data.trim() === "[DONE]") return [];
+    const body = bodyIn(data);
+    return body === null ? this.nonsense("the provider sent an event that is not a JSON object") : this.answer.read(body);
+  }
+
+  /** What the provider left without a blank line behind it: an event, or the torn beginning of one. */
+  private last(rest: string): ConversationEvent[] {
+    const data = frameData(rest) ?? bare(rest);
+    return data === null || bodyIn(data) === null ? [] : this.frame(rest);
+  }
+
+  private nonsense(message: string): ConversationEvent[] {
+    this.broken = true;
+    return [{ kind: "fault", fault: { status: 502, message, code: null, param: null } }];
+  }
+}

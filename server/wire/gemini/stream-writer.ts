@@ -1,0 +1,124 @@
+import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
+import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
+import type { AssistantPart, Signature } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import type { Usage } from "../usage.ts";
+import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
+import { writeGeminiFault } from "./fault.ts";
+import { writeFinish } from "./finish-reasons.ts";
+import { envelope, isMalformedCall, MALFORMED, showsThoughts } from "./reply-writer.ts";
+
+type PartStart = ConversationEvent & { kind: "part_start" };
+
+interface OpenPart {
+  readonly begin: PartStart;
+  arguments: string;
+  signature?: Signature;
+}
+
+interface Stop {
+  readonly reason: StopReason;
+  readonly detail: string | null;
+}
+
+/** How bodies are put behind one another: as events, or as elements of one array. */
+export interface Framing {
+  frame(body: JsonObject): string;
+  /** Behind the last body of a complete answer. */
+  close(): string;
+}
+
+export function geminiSseWriter(context: ReplyContext): StreamWriter {
+  return new GeminiStreamWriter(context, { frame: (body) => `data: ${JSON.stringify(body)}\r\n\r\n`, close: () => "" });
+}
+
+/**
+ * Writes an answer in pieces. Texts go out as they come, tool calls when they are whole; the finish reasons and the
+ * usage stand in the last body, so that it alone closes the answer.
+ */
+export class GeminiStreamWriter implements StreamWriter {
+  private readonly context: ReplyContext;
+  private readonly framing: Framing;
+  private readonly visible: boolean;
+  private readonly open = new Map<string, OpenPart>();
+  private readonly stops = new Map<number, Stop>();
+  private readonly malformed = new Set<number>();
+  private id: string | null = null;
+  private usage: Usage | null = null;
+
+  constructor(context: ReplyContext, framing: Framing) {
+    this.context = context;
+    this.framing = framing;
+    this.visible = showsThoughts(context.request);
+  }
+
+  write(event: ConversationEvent): string {
+    switch (event.kind) {
+      case "start":
+        this.id = event.id;
+        return "";
+      case "usage":
+        this.usage = event.usage;
+        return "";
+      case "part_start":
+        this.open.set(`${event.candidate}.${event.part}`, { begin: event, arguments: "" });
+        return "";
+      case "stop":
+        this.stops.set(event.candidate, { reason: event.reason, detail: event.stopDetail });
+        return "";
+      case "fault":
+        return this.framing.frame(writeGeminiFault(event.fault));
+      default:
+        return this.inPart(event);
+    }
+  }
+
+  close(): string {
+    const candidates = [...this.stops].map(([index, stop]) => this.last(index, stop));
+    return this.framing.frame(envelope(candidates, this.usage, this.id, this.context)) + this.framing.close();
+  }
+
+  private inPart(event: ConversationEvent & { kind: "delta" | "signature" | "part_end" }): string {
+    const key = `${event.candidate}.${event.part}`;
+    const open = this.open.get(key);
+    if (open === undefined) return "";
+    if (event.kind === "part_end") {
+      this.open.delete(key);
+      return open.begin.type === "tool_call" ? this.call(event.candidate, open, open.begin) : "";
+    }
+    if (open.begin.type === "tool_call") {
+      if (event.kind === "delta") open.arguments += event.text;
+      else open.signature = event.signature;
+      return "";
+    }
+    const reasoning = open.begin.type === "reasoning";
+    if (reasoning && !this.visible) return "";
+    // The text of a signed part is on its way already, so the signature follows on an empty one, as Google sends it too.
+    const signed = event.kind === "signature" ? thoughtSignature(event.signature) : {};
+    const text = event.kind === "delta" ? event.text : "";
+    if (text === "" && signed.thoughtSignature === undefined) return "";
+    return this.piece(event.candidate, { text, ...(reasoning && { thought: true }), ...signed });
+  }
+
+  private call(candidate: number, open: OpenPart, begin: PartStart & { type: "tool_call" }): string {
+    const { signature } = open;
+    const part: AssistantPart = { kind: "tool_call", id: begin.id, name: begin.name, arguments: open.arguments, ...(signature && { signature }) };
+    if (isMalformedCall(part)) {
+      this.malformed.add(candidate);
+      return "";
+    }
+    const written = writeAssistantPart(part);
+    return written === null ? "" : this.piece(candidate, written);
+  }
+
+  private piece(index: number, part: JsonObject): string {
+    return this.framing.frame(envelope([{ content: { parts: [part], role: "model" }, index }], null, this.id, this.context));
+  }
+
+  private last(index: number, told: Stop): JsonObject {
+    const broken = told.reason === "tool_call" && this.malformed.has(index);
+    const finish = broken ? writeFinish(MALFORMED.stop, MALFORMED.stopDetail) : writeFinish(told.reason, told.detail);
+    // Without a part here, the official client forgets the whole answer in its chats.
+    return { content: { parts: [{ text: "" }], role: "model" }, ...finish, index };
+  }
+}

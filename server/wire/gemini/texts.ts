@@ -1,0 +1,98 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import type { TextSlot } from "../inbound.ts";
+import { objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+
+type Role = TextSlot["role"];
+
+/** What Google's guide calls the members of a result that is only a text. */
+const PLAIN_RESULT = new Set(["output", "result", "error"]);
+
+/** Every text the model would read in one content, in order. `touch` is called whenever one of them is replaced. */
+export function contentSlots(content: JsonObject, role: Role, touch: () => void): TextSlot[] {
+  return objectsIn(content, "parts").flatMap((part) => partSlots(part, role, touch));
+}
+
+export function roleOf(content: JsonObject): Role {
+  switch (textIn(content, "role")) {
+    case "model":
+      return "assistant";
+    case "system":
+      return "system";
+    case "function":
+    case "tool":
+      return "tool";
+    default:
+      return "user";
+  }
+}
+
+function partSlots(part: JsonObject, role: Role, touch: () => void): TextSlot[] {
+  const slots: TextSlot[] = [];
+  const member = (holder: JsonObject | null, name: string, as: Role) => {
+    if (holder !== null) slots.push(...textSlot(holder, name, as, touch));
+  };
+  member(part, "text", role);
+  member(objectIn(part, "executableCode"), "code", "assistant");
+  member(objectIn(part, "codeExecutionResult"), "output", "tool");
+  for (const name of ["functionCall", "toolCall"]) {
+    const call = objectIn(part, name);
+    if (call !== null) slots.push(...jsonSlot(call, "args", "assistant", touch));
+  }
+  for (const name of ["functionResponse", "toolResponse"]) {
+    const result = objectIn(part, name);
+    if (result === null) continue;
+    slots.push(...resultSlots(result, touch));
+    for (const nested of objectsIn(result, "parts")) slots.push(...partSlots(nested, "tool", touch));
+  }
+  slots.push(...documentSlot(part, role, touch));
+  return slots;
+}
+
+function textSlot(holder: JsonObject, name: string, role: Role, touch: () => void): TextSlot[] {
+  const key = spellingIn(holder, name);
+  const text = holder[key];
+  if (typeof text !== "string") return [];
+  const replace = (next: string) => {
+    holder[key] = next;
+    touch();
+  };
+  return [{ role, kind: "text", text, replace }];
+}
+
+function jsonSlot(holder: JsonObject, name: string, role: Role, touch: () => void): TextSlot[] {
+  const key = spellingIn(holder, name);
+  const value = holder[key];
+  if (!isObject(value)) return [];
+  const replace = (next: string) => {
+    holder[key] = JSON.parse(next) as JsonValue;
+    touch();
+  };
+  return [{ role, kind: "arguments", text: JSON.stringify(value), replace }];
+}
+
+/** A result that is only a text is shown as one; any other as its JSON, because names and numbers are read by the model too. */
+function resultSlots(result: JsonObject, touch: () => void): TextSlot[] {
+  const response = objectIn(result, "response");
+  if (response === null) return [];
+  const plain = Object.entries(response).every(([name, value]) => PLAIN_RESULT.has(name) && typeof value === "string");
+  if (!plain) return jsonSlot(result, "response", "tool", touch);
+  return Object.keys(response).flatMap((name) => textSlot(response, name, "tool", touch));
+}
+
+/** A text document sent as base64 is a text the model reads like any other. */
+function documentSlot(part: JsonObject, role: Role, touch: () => void): TextSlot[] {
+  const data = objectIn(part, "inlineData");
+  if (data === null) return [];
+  const key = spellingIn(data, "data");
+  const base64 = data[key];
+  if (typeof base64 !== "string" || !isTextType(textIn(data, "mimeType") ?? "")) return [];
+  const replace = (next: string) => {
+    data[key] = Buffer.from(next, "utf8").toString("base64");
+    touch();
+  };
+  return [{ role, kind: "text", text: Buffer.from(base64, "base64").toString("utf8"), replace }];
+}
+
+function isTextType(mediaType: string): boolean {
+  return /^(?:text\/|application\/(?:json|xml|x-javascript|javascript|x-python|rtf)\b)/i.test(mediaType);
+}

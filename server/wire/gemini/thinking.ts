@@ -1,0 +1,46 @@
+import type { Effort, Reasoning } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { booleanIn, numberIn, textIn } from "./members.ts";
+import { generationOf } from "./model-name.ts";
+
+const EFFORT: Readonly<Record<string, Effort>> = { MINIMAL: "minimal", LOW: "low", MEDIUM: "medium", HIGH: "high" };
+const LEVEL: Readonly<Record<Effort, string>> = { none: "MINIMAL", minimal: "MINIMAL", low: "LOW", medium: "MEDIUM", high: "HIGH", xhigh: "HIGH", max: "HIGH" };
+/** Tokens for the generation that knows no levels, as Google's own OpenAI-compatible endpoint gives them. */
+const BUDGET: Readonly<Record<Effort, number>> = { none: 0, minimal: 1024, low: 1024, medium: 8192, high: 24_576, xhigh: 24_576, max: 24_576 };
+
+/** The first generation that thinks, and the first that takes levels. */
+const THINKS = 2.5;
+const TAKES_LEVELS = 3;
+
+export function readThinking(config: JsonObject): Reasoning {
+  const level = textIn(config, "thinkingLevel")?.toUpperCase() ?? "";
+  return {
+    effort: Object.hasOwn(EFFORT, level) ? (EFFORT[level] as Effort) : null,
+    budgetTokens: numberIn(config, "thinkingBudget"),
+    visible: booleanIn(config, "includeThoughts"),
+  };
+}
+
+/** Null for a model that does not think: it would refuse the whole request. A level and a budget may not stand together. */
+export function writeThinking(reasoning: Reasoning, model: string): JsonObject | null {
+  const generation = generationOf(model);
+  if (generation === null || generation < THINKS) return null;
+  const config: JsonObject = {};
+  const { effort, budgetTokens } = reasoning;
+  const pro = /pro/i.test(model);
+  if (generation >= TAKES_LEVELS && effort !== null) {
+    const level = LEVEL[effort];
+    config.thinkingLevel = pro && level === "MINIMAL" ? "LOW" : level;
+  } else if (budgetTokens !== null || effort !== null) {
+    const budget = budgetTokens ?? BUDGET[effort ?? "medium"];
+    config.thinkingBudget = inRange(budget, pro);
+  }
+  if (reasoning.visible !== null) config.includeThoughts = reasoning.visible;
+  return config;
+}
+
+/** A pro model cannot be kept from thinking. -1 leaves the amount to the model. */
+function inRange(budget: number, pro: boolean): number {
+  if (budget < 0) return -1;
+  return pro ? Math.min(Math.max(budget, 128), 32_768) : Math.min(budget, 24_576);
+}

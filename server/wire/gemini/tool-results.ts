@@ -1,0 +1,35 @@
+import type { TextPart, ToolResultPart } from "../conversation/request.ts";
+import { isObject, type JsonObject } from "../document.ts";
+
+/** Numbers this long lose digits when they are parsed. */
+const LONG_NUMBER = /\d{16}/;
+
+/** `response` of a function's result: `output` for a result that is a text, `error` for a failure, else the object itself. */
+export function readResponse(response: JsonObject): { text: string; isError: boolean } {
+  const [[name, value] = ["", null], ...others] = Object.entries(response);
+  const alone = others.length === 0;
+  if (alone && name === "error") return { text: typeof value === "string" ? value : JSON.stringify(value), isError: true };
+  if (alone && (name === "output" || name === "result") && typeof value === "string") return { text: value, isError: false };
+  return { text: JSON.stringify(response), isError: false };
+}
+
+export function writeResponse(result: ToolResultPart): JsonObject {
+  const text = result.content
+    .filter((part): part is TextPart => part.kind === "text")
+    .map((part) => part.text)
+    .join("\n");
+  if (result.isError) return { error: text };
+  const object = objectOf(text);
+  // Wrapped where the object alone would be taken for a text or a failure.
+  return object === null || readResponse(object).text !== JSON.stringify(object) ? { output: text } : object;
+}
+
+function objectOf(text: string): JsonObject | null {
+  if (!text.trimStart().startsWith("{") || LONG_NUMBER.test(text)) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from "./document.ts";
+
+/** One text the model would read, in the order it would. */
+export interface TextSlot {
+  readonly role: "system" | "user" | "assistant" | "tool";
+  /** `arguments`: the text of a tool call's arguments; what replaces it must be JSON again. */
+  readonly kind: "text" | "arguments";
+  readonly text: string;
+  replace(text: string): void;
+}
+
+/** What the gateway has to say differently to the provider than the caller said to the gateway. */
+export interface OutboundChanges {
+  /** The provider's name of the model. */
+  readonly model: string;
+  readonly defaultTemperature: number | null;
+  readonly defaultMaxTokens: number | null;
+  /** Put before the caller's own instructions. */
+  readonly systemPrompt: string | null;
+}
+
+/**
+ * One request as a caller sent it, in one vendor's format, checked and ready to be looked at. Reading it changes no
+ * byte; the setters change exactly the member they speak of.
+ */
+export interface InboundRequest {
+  /** How the caller named the model; one of the two is there. */
+  readonly model: string | null;
+  readonly modelId: string | null;
+  readonly stream: boolean;
+  /** Null where the caller did not say. Setting null takes it out. */
+  temperature: number | null;
+  maxTokens: number | null;
+  /** Answers asked for at once; 1 when not said. */
+  readonly candidates: number;
+  /** Names of the tools offered to the model, in order. */
+  readonly tools: readonly string[];
+  removeTools(names: ReadonlySet<string>): void;
+  /** The instruction text (system prompt), its parts joined with line feeds; null when there is none. */
+  readonly instructions: string | null;
+  /** Puts texts before and behind the caller's own instructions. */
+  addInstructions(before: readonly string[], after: readonly string[]): void;
+  texts(): readonly TextSlot[];
+  /** Length of all texts together, for estimates. */
+  readonly inputCharacters: number;
+  /** The parsed body as it stands now: what a translation reads. Not to be changed. */
+  readonly body: JsonObject;
+  /** The body for a provider of the caller's own format: the caller's own bytes wherever nothing had to change. */
+  outbound(changes: OutboundChanges): string;
+}

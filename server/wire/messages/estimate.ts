@@ -1,0 +1,57 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { estimateTokens } from "../usage.ts";
+import { textSlots } from "./text-slots.ts";
+
+/** What the vendor's guides give for the frame of a message, a tool's definition and the use of tools as such. */
+const MESSAGE = 4;
+const TOOL = 12;
+const TOOL_USE = 340;
+/** An image of the largest size that is not scaled down first. */
+const IMAGE = 1_600;
+/** A page of PDF is read as text and as an image; pages are guessed from the size of the file. */
+const PAGE = 3_000;
+const BYTES_A_PAGE = 100_000;
+
+/**
+ * The input tokens of a Messages body by rule of thumb, for providers that cannot count: an estimate, which may be a
+ * third off either way. Four characters a token, and one for each character of scripts outside Latin.
+ */
+export function estimateInputTokens(body: JsonObject): number {
+  let tokens = 0;
+  for (const slot of textSlots(body, () => {})) tokens += textTokens(slot.text);
+  if (Array.isArray(body.messages)) {
+    tokens += body.messages.length * MESSAGE;
+    for (const message of body.messages) if (isObject(message)) tokens += mediaTokens(message.content);
+  }
+  if (Array.isArray(body.tools) && body.tools.length > 0) {
+    tokens += TOOL_USE;
+    for (const tool of body.tools) tokens += TOOL + textTokens(JSON.stringify(tool));
+  }
+  return Math.max(1, tokens);
+}
+
+const WIDE = /[\u0250-\u{10FFFF}]/gu;
+
+function textTokens(text: string): number {
+  const wide = text.match(WIDE)?.length ?? 0;
+  return wide + estimateTokens(text.length - wide);
+}
+
+function mediaTokens(content: JsonValue | undefined): number {
+  if (!Array.isArray(content)) return 0;
+  let tokens = 0;
+  for (const block of content) {
+    if (!isObject(block)) continue;
+    if (block.type === "image") tokens += IMAGE;
+    else if (block.type === "document") tokens += documentTokens(block.source);
+    else tokens += mediaTokens(block.content);
+  }
+  return tokens;
+}
+
+function documentTokens(source: JsonValue | undefined): number {
+  if (!isObject(source) || source.type === "text") return 0;
+  if (source.type === "content") return mediaTokens(source.content);
+  const bytes = source.type === "base64" && typeof source.data === "string" ? source.data.length * 0.75 : 0;
+  return PAGE * Math.max(1, Math.ceil(bytes / BYTES_A_PAGE));
+}

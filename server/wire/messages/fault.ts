@@ -1,0 +1,45 @@
+import type { ProviderFault } from "../conversation/reply.ts";
+import { isObject, type JsonObject } from "../document.ts";
+
+const TYPES: Readonly<Record<number, string>> = {
+  400: "invalid_request_error",
+  401: "authentication_error",
+  402: "billing_error",
+  403: "permission_error",
+  404: "not_found_error",
+  409: "conflict_error",
+  413: "request_too_large",
+  429: "rate_limit_error",
+  500: "api_error",
+  504: "timeout_error",
+  529: "overloaded_error",
+};
+const STATUSES: Readonly<Record<string, number>> = Object.fromEntries(Object.entries(TYPES).map(([status, type]) => [type, Number(status)]));
+
+/** The vendor's type for a status, the nearest one where it does not use the status. */
+export function errorTypeOf(status: number): string {
+  const known = TYPES[status];
+  if (known !== undefined) return known;
+  if (status === 408) return "timeout_error";
+  if (status === 503) return "overloaded_error";
+  return status >= 400 && status < 500 ? "invalid_request_error" : "api_error";
+}
+
+/**
+ * Reads an error body, or the data of an error event, for which `status` is null. The code is the vendor's detailed
+ * one where it gives it (a spent budget has the type of any rate limit), else its type.
+ */
+export function readFault(status: number | null, body: JsonObject | null): ProviderFault {
+  const error = isObject(body?.error) ? body.error : {};
+  const type = typeof error.type === "string" ? error.type : null;
+  const detail = isObject(error.details) && typeof error.details.error_code === "string" ? error.details.error_code : null;
+  const message = typeof error.message === "string" && error.message !== "" ? error.message : "the provider reported an error without saying which";
+  return { status: status ?? (type === null ? undefined : STATUSES[type]) ?? 500, message, code: detail ?? type, param: null };
+}
+
+/** The vendor's envelope. Its request id is for the surface to fill in. */
+export function writeFault(fault: ProviderFault): JsonObject {
+  const own = fault.code !== null && STATUSES[fault.code] !== undefined ? fault.code : null;
+  const message = fault.param === null || fault.message.startsWith(fault.param) ? fault.message : `${fault.param}: ${fault.message}`;
+  return { type: "error", error: { type: own ?? errorTypeOf(fault.status), message }, request_id: null };
+}

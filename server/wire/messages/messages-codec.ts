@@ -1,0 +1,44 @@
+import type { ConversationCodec } from "../conversation/codec.ts";
+import { readFault, writeFault } from "./fault.ts";
+import { readRequest } from "./read-request.ts";
+import { readReply, writeReply } from "./reply-translation.ts";
+import { MessagesStreamReader } from "./stream-reader.ts";
+import { MessagesStreamWriter } from "./stream-writer.ts";
+import { writeRequest } from "./write-request.ts";
+
+/** The Anthropic Messages API. */
+export const messagesCodec: ConversationCodec = {
+  format: "messages",
+  // What the format has no field for stands under the neutral name: no caller of it can have asked for it.
+  spelling: {
+    candidates: "candidates",
+    logprobs: "logprobs",
+    seed: "seed",
+    top_k: "top_k",
+    stop: "stop_sequences",
+    presence_penalty: "presence_penalty",
+    frequency_penalty: "frequency_penalty",
+    temperature: "temperature",
+    top_p: "top_p",
+    parallel_tool_calls: "tool_choice.disable_parallel_tool_use",
+    tool_choice: "tool_choice",
+    tools: "tools",
+    output: "output_config.format",
+    reasoning: "thinking",
+    end_user: "metadata.user_id",
+    image: "messages[].content[].type: image",
+    file: "messages[].content[].type: document",
+    audio: "messages[].content[].type: audio",
+    cache: "cache_control",
+    system_turn: "messages[].role: system",
+    messages: "messages",
+  },
+  readRequest,
+  writeRequest,
+  readReply,
+  writeReply,
+  streamReader: () => new MessagesStreamReader(),
+  streamWriter: (context) => new MessagesStreamWriter(context),
+  readFault,
+  writeFault,
+};

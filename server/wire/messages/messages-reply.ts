@@ -1,0 +1,24 @@
+import { isObject, type JsonValue } from "../document.ts";
+import type { Usage } from "../usage.ts";
+import { usageOf } from "./usage.ts";
+
+/** What governance reads of a whole message; null when the bytes are not a JSON object. */
+export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
+  let body: JsonValue;
+  try {
+    body = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes)) as JsonValue;
+  } catch {
+    return null;
+  }
+  if (!isObject(body)) return null;
+  let outputCharacters = 0;
+  if (Array.isArray(body.content)) for (const block of body.content) outputCharacters += blockLength(block);
+  return { usage: usageOf(body.usage), outputCharacters };
+}
+
+function blockLength(block: JsonValue): number {
+  if (!isObject(block)) return 0;
+  if (typeof block.text === "string") return block.text.length;
+  if (typeof block.thinking === "string") return block.thinking.length;
+  return block.input === undefined ? 0 : JSON.stringify(block.input).length;
+}

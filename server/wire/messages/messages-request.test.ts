@@ -1,0 +1,206 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { estimateInputTokens } from "./estimate.ts";
+import { checkVersion, type MessagesReading, readMessagesRequest } from "./messages-request.ts";
+
+const encoder = new TextEncoder();
+const fixture = (name: string): string => readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8");
+const UNCHANGED = { defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null };
+const DEFAULTS = { model: "m", defaultTemperature: 0.2, defaultMaxTokens: 50, systemPrompt: "House." };
+
+function read(text: string, reading: MessagesReading = { maxTokensRequired: true }) {
+  const request = readMessagesRequest(encoder.encode(text), reading);
+  if ("fields" in request) throw new Error(JSON.stringify(request.fields));
+  return request;
+}
+const body = (more: object) => JSON.stringify({ model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }], ...more });
+
+describe("a Messages request on its way out", () => {
+  test("is the caller's own bytes where nothing had to change", () => {
+    for (const name of ["text", "multipart", "tools", "structured", "reasoning"]) {
+      const text = fixture(`request-${name}`);
+      const request = read(text);
+      request.texts();
+      expect(request.outbound({ model: "claude-opus-5-5", ...UNCHANGED })).toBe(text);
+    }
+  });
+
+  test("changes the model and nothing beside it", () => {
+    const text = '{ "model":"fast", "max_tokens":10e1,"messages":[{"role":"user","content":"h\\u00e9 model"}],"x":0.10}';
+    expect(read(text).outbound({ model: "slow", ...UNCHANGED })).toBe(text.replace('"fast"', '"slow"'));
+    expect(read('{"model_id":"0b","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}').outbound({ model: "m", ...UNCHANGED })).toBe(
+      '{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"hi"}]}',
+    );
+  });
+
+  test("the model's defaults and system prompt come in, differently for each attempt", () => {
+    const request = read(body({}));
+    expect(JSON.parse(request.outbound(DEFAULTS))).toEqual({ temperature: 0.2, system: "House.", model: "m", max_tokens: 9, messages: [{ role: "user", content: "hi" }] });
+    expect(request.outbound({ model: "m", ...UNCHANGED })).toBe(body({}));
+    expect(JSON.parse(read(body({ temperature: 1, system: "Own." })).outbound(DEFAULTS))).toMatchObject({ temperature: 1, system: "House.\n\nOwn." });
+    expect(JSON.parse(read(body({ system: [{ type: "text", text: "Own." }] })).outbound(DEFAULTS)).system).toEqual([{ type: "text", text: "House." }, { type: "text", text: "Own." }]);
+  });
+
+  test("a default temperature is not put in where the vendor refuses it", () => {
+    expect(JSON.parse(read(body({}), { maxTokensRequired: true, version: "2026-10-21" }).outbound(DEFAULTS)).temperature).toBeUndefined();
+    expect(JSON.parse(read(body({}), { maxTokensRequired: true, version: "2023-06-01" }).outbound(DEFAULTS)).temperature).toBe(0.2);
+    const counted = read('{"model":"m","messages":[{"role":"user","content":"hi"}]}', { maxTokensRequired: false });
+    expect(JSON.parse(counted.outbound(DEFAULTS))).toEqual({ system: "House.", model: "m", messages: [{ role: "user", content: "hi" }] });
+  });
+
+  test("setters change their member alone", () => {
+    const request = read('{"model":"m", "temperature":1.0, "max_tokens":9, "messages":[{"role":"user","content":"hi"}]}');
+    request.temperature = 0.3;
+    request.maxTokens = 5;
+    expect(request.outbound({ model: "m", ...UNCHANGED })).toBe('{"model":"m", "temperature":0.3, "max_tokens":5, "messages":[{"role":"user","content":"hi"}]}');
+    request.temperature = null;
+    expect(request.temperature).toBeNull();
+  });
+});
+
+describe("what governance sees of a Messages request", () => {
+  test("every text the model would read, in order, each replaceable in place", () => {
+    const request = read(
+      JSON.stringify({
+        model: "m",
+        max_tokens: 9,
+        system: [{ type: "text", text: "s1" }],
+        messages: [
+          { role: "user", content: "u1" },
+          { role: "system", content: "s2" },
+          {
+            role: "assistant",
+            content: [
+              { type: "thinking", thinking: "t1", signature: "S" },
+              { type: "redacted_thinking", data: "hidden" },
+              { type: "text", text: "a1" },
+              { type: "tool_use", id: "c", name: "n", input: { q: "a2" } },
+              { type: "server_tool_use", id: "d", name: "web_search", input: { query: "a3" } },
+              { type: "web_search_tool_result", tool_use_id: "d", content: [{ type: "web_search_result", title: "r1", url: "https://x", encrypted_content: "hidden" }] },
+            ],
+          },
+          {
+            role: "user",
+            content: [
+              { type: "tool_result", tool_use_id: "c", content: "r2" },
+              { type: "tool_result", tool_use_id: "c2", content: [{ type: "text", text: "r3" }, { type: "document", source: { type: "text", media_type: "text/plain", data: "r4" } }] },
+              { type: "image", source: { type: "base64", media_type: "image/png", data: "hidden" } },
+              { type: "document", title: "d1", context: "d2", source: { type: "content", content: [{ type: "text", text: "d3" }] } },
+              { type: "document", source: { type: "base64", media_type: "application/pdf", data: "hidden" } },
+              { type: "search_result", source: "f1", title: "f2", content: [{ type: "text", text: "f3" }] },
+              { type: "made_up_next_year", text: "x1" },
+            ],
+          },
+        ],
+      }),
+    );
+    const slots = request.texts();
+    expect(slots.map(({ role, text }) => `${role} ${text}`)).toEqual([
+      "system s1", "user u1", "system s2", "assistant t1", "assistant a1", 'assistant {"q":"a2"}', 'assistant {"query":"a3"}', "tool r1", "tool r2", "tool r3", "tool r4",
+      "user d1", "user d2", "user d3", "user f1", "user f2", "user f3", "user x1",
+    ]);
+    expect(request.inputCharacters).toBe(slots.reduce((sum, { text }) => sum + text.length, 0));
+    expect(request.instructions).toBe("s1\ns2");
+    for (const slot of slots) slot.replace(slot.kind === "arguments" ? '{"q":"***"}' : "***");
+    expect(request.texts().every(({ text }) => text.includes("***"))).toBe(true);
+    const out = request.outbound({ model: "m", ...UNCHANGED });
+    expect(out).not.toMatch(/"[sutardf]\d"/);
+    // A changed thought cannot keep its signature.
+    expect(JSON.parse(out).messages[2].content[0]).toEqual({ type: "text", text: "***" });
+    expect(out.match(/hidden/g)).toHaveLength(4);
+  });
+
+  test("only the member a replaced text stands in is written anew", () => {
+    const text = '{"model":"m","max_tokens":9,"system": "a" ,"messages":[ {"role":"user","content":"b"} ]}';
+    const request = read(text);
+    request.texts()[0]!.replace("z");
+    expect(request.outbound({ model: "m", ...UNCHANGED })).toBe(text.replace('"a"', '"z"'));
+  });
+
+  test("tools by name; taking some out takes a choice of them along", () => {
+    const tools = [{ name: "a", input_schema: {} }, { type: "web_search_20260318", name: "web_search" }, { type: "browser_20260801" }];
+    const request = read(body({ tools, tool_choice: { type: "tool", name: "a" } }));
+    expect(request.tools).toEqual(["a", "web_search", "browser_20260801"]);
+    request.removeTools(new Set(["none"]));
+    expect(request.body.tool_choice).toBeDefined();
+    request.removeTools(new Set(["a", "browser_20260801"]));
+    expect(request.body).toMatchObject({ tools: [tools[1]] });
+    expect(request.body.tool_choice).toBeUndefined();
+    request.removeTools(new Set(["web_search"]));
+    expect(JSON.parse(request.outbound({ model: "m", ...UNCHANGED })).tools).toBeUndefined();
+  });
+
+  test("instructions can be put before and behind the caller's own", () => {
+    const request = read(body({ system: [{ type: "text", text: "own", cache_control: { type: "ephemeral" } }] }));
+    request.addInstructions(["first"], ["last"]);
+    expect(request.instructions).toBe("first\nown\nlast");
+    const bare = read(body({}));
+    expect(bare.instructions).toBeNull();
+    bare.addInstructions(["a"], ["b"]);
+    expect(bare.body.system).toBe("a\n\nb");
+  });
+
+  test("a tool input cannot be replaced by what is not JSON", () => {
+    const request = read(body({ messages: [{ role: "assistant", content: [{ type: "tool_use", id: "c", name: "n", input: {} }] }] }));
+    expect(() => request.texts()[0]!.replace("***")).toThrow();
+  });
+});
+
+describe("a Messages request that cannot be served", () => {
+  const fieldsOf = (text: string, reading: MessagesReading = { maxTokensRequired: true }) => {
+    const request = readMessagesRequest(encoder.encode(text), reading);
+    return "fields" in request ? request.fields.map(({ field }) => field) : [];
+  };
+
+  test.each<[string, string[]]>([
+    ["nonsense", [""]],
+    ["[]", [""]],
+    ['{"max_tokens":1,"messages":[{"role":"user","content":"x"}]}', ["model"]],
+    [body({ model: 7 }), ["model"]],
+    [body({ max_tokens: undefined }), ["max_tokens"]],
+    [body({ max_tokens: 1.5 }), ["max_tokens"]],
+    [body({ stream: "yes" }), ["stream"]],
+    [body({ temperature: "hot" }), ["temperature"]],
+    [body({ tools: {} }), ["tools"]],
+    [body({ tools: ["a", { name: 7 }] }), ["tools[0]", "tools[1].name"]],
+    [body({ system: 7 }), ["system"]],
+    [body({ system: [{ type: "text" }] }), ["system[0].text"]],
+    [body({ messages: [] }), ["messages"]],
+    [body({ messages: ["x", { content: "x" }, { role: "user" }] }), ["messages[0]", "messages[1].role", "messages[2].content"]],
+    [body({ messages: [{ role: "user", content: [{ type: "text", text: 7 }, "x", {}, { type: "tool_result", content: [{ type: "text" }] }] }] }), ["messages[0].content[0].text", "messages[0].content[1]", "messages[0].content[2].type", "messages[0].content[3].content[0].text"]],
+    ['{"model":"m","max_tokens":1,"messages":[{"role":"user","content":"x"}],"max_tokens":2}', ["max_tokens"]],
+  ])("%s names its field", (text, fields) => {
+    expect(fieldsOf(text)).toEqual(fields);
+  });
+
+  test("counting needs no ceiling; absent members may be null", () => {
+    expect(fieldsOf('{"model":"m","messages":[{"role":"user","content":"x"}],"stream":null,"temperature":null,"tools":null}', { maxTokensRequired: false })).toEqual([]);
+  });
+
+  test("each version accepts what the vendor accepts in it", () => {
+    const refused = {
+      temperature: 1, top_p: 0.5, top_k: null,
+      messages: [
+        { role: "user", content: [{ type: "text", text: "x", citations: [{}] }, { type: "text", text: "y", citations: [] }, { type: "search_result", content: [{ type: "text", text: "z", citations: [{}] }] }] },
+        { role: "assistant", content: [{ type: "document" }, { type: "text", text: "w", citations: [{}] }] },
+      ],
+    };
+    expect(checkVersion(refused, "2023-06-01")).toEqual([]);
+    expect(checkVersion(refused, "2026-10-21").map(({ field }) => field)).toEqual(["temperature", "top_p", "messages[0].content[0].citations", "messages[0].content[2].content[0].citations", "messages[1].content[0]"]);
+    expect(checkVersion({ temperature: 1 }, "2026-10-21")).toEqual([{ field: "temperature", message: "Extra inputs are not permitted" }]);
+    expect(fieldsOf(body({ temperature: 1 }), { maxTokensRequired: true, version: "2026-10-21" })).toEqual(["temperature"]);
+  });
+});
+
+test("an estimate of input tokens grows with texts, tools, images and documents", () => {
+  const estimate = (more: object) => estimateInputTokens(JSON.parse(body(more)));
+  const base = estimate({});
+  expect(base).toBeGreaterThan(1);
+  expect(estimate({ system: "x".repeat(400) })).toBe(base + 100);
+  expect(estimate({ system: "漢".repeat(400) })).toBe(base + 400);
+  expect(estimate({ tools: [{ name: "a", input_schema: { type: "object" } }] })).toBeGreaterThan(base + 300);
+  const withBlock = (block: object) => estimate({ messages: [{ role: "user", content: [{ type: "text", text: "hi" }, block] }] });
+  expect(withBlock({ type: "image", source: { type: "url", url: "https://x" } })).toBe(base + 1600);
+  expect(withBlock({ type: "document", source: { type: "base64", data: "A".repeat(300_000) } })).toBe(base + 9000);
+  expect(withBlock({ type: "document", source: { type: "text", data: "x".repeat(400) } })).toBe(base + 100);
+});

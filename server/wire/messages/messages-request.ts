@@ -1,0 +1,140 @@
+import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
+import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { checkVersion, refusesSampling } from "./messages-version.ts";
+import { requestProblems } from "./request-checks.ts";
+import { textSlots } from "./text-slots.ts";
+
+export { checkVersion };
+
+export interface MessagesReading {
+  /** False for a count_tokens body: it needs no ceiling, and is never given defaults, which the vendor refuses there. */
+  readonly maxTokensRequired: boolean;
+  /** The `anthropic-version` header: what it does not accept is a problem, and is not put in as a default. */
+  readonly version?: string;
+}
+
+/** Reads and checks a Messages or count_tokens body; each problem names its field as `messages[3].content[0].text`. */
+export function readMessagesRequest(bytes: Uint8Array, reading: MessagesReading): MessagesRequest | { fields: FieldProblem[] } {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const fields = requestProblems(document.value, !reading.maxTokensRequired);
+  if (reading.version !== undefined) fields.push(...checkVersion(document.value, reading.version));
+  return fields.length > 0 ? { fields } : new MessagesRequest(document, reading);
+}
+
+export class MessagesRequest implements InboundRequest {
+  private readonly document: JsonDocument;
+  private readonly reading: MessagesReading;
+  private slots: readonly TextSlot[] | null = null;
+
+  constructor(document: JsonDocument, reading: MessagesReading) {
+    this.document = document;
+    this.reading = reading;
+  }
+
+  get body(): JsonObject {
+    return this.document.value;
+  }
+
+  get model(): string | null {
+    return (this.body.model as string | null | undefined) ?? null;
+  }
+
+  get modelId(): string | null {
+    return (this.body.model_id as string | null | undefined) ?? null;
+  }
+
+  get stream(): boolean {
+    return this.body.stream === true;
+  }
+
+  get temperature(): number | null {
+    return (this.body.temperature as number | null | undefined) ?? null;
+  }
+
+  set temperature(value: number | null) {
+    this.document.set("temperature", value ?? undefined);
+  }
+
+  get maxTokens(): number | null {
+    return (this.body.max_tokens as number | null | undefined) ?? null;
+  }
+
+  set maxTokens(value: number | null) {
+    this.document.set("max_tokens", value ?? undefined);
+  }
+
+  get candidates(): number {
+    return 1;
+  }
+
+  get tools(): readonly string[] {
+    return this.toolList.map(toolName);
+  }
+
+  removeTools(names: ReadonlySet<string>): void {
+    const tools = this.toolList;
+    const kept = tools.filter((tool) => !names.has(toolName(tool)));
+    if (kept.length === tools.length) return;
+    this.document.set("tools", kept.length === 0 ? undefined : kept);
+    const choice = this.body.tool_choice;
+    const forced = isObject(choice) && choice.type === "tool" && typeof choice.name === "string" && names.has(choice.name);
+    // A choice is refused without tools, and so is the choice of a tool that is not there.
+    if (choice !== undefined && (kept.length === 0 || forced)) this.document.set("tool_choice", undefined);
+  }
+
+  get instructions(): string | null {
+    const parts: string[] = [];
+    for (const slot of this.texts()) if (slot.role === "system") parts.push(slot.text);
+    return parts.length === 0 ? null : parts.join("\n");
+  }
+
+  addInstructions(before: readonly string[], after: readonly string[]): void {
+    if (before.length === 0 && after.length === 0) return;
+    this.document.set("system", withInstructions(this.body.system, before, after));
+    this.slots = null;
+  }
+
+  texts(): readonly TextSlot[] {
+    this.slots ??= textSlots(this.body, (member) => this.document.touch(member));
+    return this.slots;
+  }
+
+  get inputCharacters(): number {
+    return this.texts().reduce((sum, slot) => sum + slot.text.length, 0);
+  }
+
+  outbound(changes: OutboundChanges): string {
+    const edits = new Map<string, string | null>();
+    if (this.body.model_id !== undefined) edits.set("model_id", null);
+    if (this.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
+    if (changes.systemPrompt !== null) edits.set("system", JSON.stringify(withInstructions(this.body.system, [changes.systemPrompt], [])));
+    const { maxTokensRequired: answering, version } = this.reading;
+    if (answering && this.temperature === null && changes.defaultTemperature !== null && !refusesSampling(version)) {
+      edits.set("temperature", JSON.stringify(changes.defaultTemperature));
+    }
+    if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null) edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
+    return this.document.text(edits);
+  }
+
+  private get toolList(): readonly JsonValue[] {
+    return Array.isArray(this.body.tools) ? this.body.tools : [];
+  }
+}
+
+/** Server tools without a name of their own are called by their type. */
+function toolName(tool: JsonValue): string {
+  if (!isObject(tool)) return "";
+  if (typeof tool.name === "string") return tool.name;
+  return typeof tool.type === "string" ? tool.type : "";
+}
+
+function withInstructions(system: JsonValue | undefined, before: readonly string[], after: readonly string[]): JsonValue {
+  if (Array.isArray(system)) return [...before.map(textBlock), ...system, ...after.map(textBlock)];
+  const own = typeof system === "string" && system !== "" ? [system] : [];
+  return [...before, ...own, ...after].join("\n\n");
+}
+
+function textBlock(text: string): JsonObject {
+  return { type: "text", text };
+}

@@ -1,0 +1,59 @@
+import type { StopReason } from "../conversation/reply.ts";
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+
+export interface Stop {
+  readonly reason: StopReason;
+  readonly stopSequence: string | null;
+  readonly stopDetail: string | null;
+}
+
+const REASONS: Readonly<Record<string, StopReason>> = {
+  end_turn: "end",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  stop_sequence: "stop_sequence",
+  tool_use: "tool_call",
+  pause_turn: "pause",
+  refusal: "refusal",
+};
+
+const WORDS: Readonly<Record<StopReason, string>> = {
+  end: "end_turn",
+  length: "max_tokens",
+  tool_call: "tool_use",
+  stop_sequence: "stop_sequence",
+  pause: "pause_turn",
+  refusal: "refusal",
+  // The vendor's own word for an answer it would not let out.
+  filtered: "refusal",
+  // It has none for a call that went wrong: the turn is over, and no call of it is to be run.
+  malformed: "end_turn",
+};
+
+const WINDOW = "model_context_window_exceeded";
+
+/** Reads the three members that say why a message stopped. */
+export function readStop(holder: JsonObject): Stop {
+  const word = holder.stop_reason;
+  const reason = (typeof word === "string" ? REASONS[word] : undefined) ?? "end";
+  return { reason, stopSequence: typeof holder.stop_sequence === "string" ? holder.stop_sequence : null, stopDetail: word === WINDOW ? WINDOW : detailOf(holder.stop_details) };
+}
+
+function detailOf(details: JsonValue | undefined): string | null {
+  if (!isObject(details)) return null;
+  if (typeof details.explanation === "string") return details.explanation;
+  return typeof details.category === "string" ? details.category : null;
+}
+
+/** `content` corrects providers who end every answer alike: with a call in it, or with a refusal in its own words. */
+export function writeStop(stop: Stop, content: { readonly called: boolean; readonly refused: boolean }): JsonObject {
+  let { reason } = stop;
+  if (reason === "end" && content.refused) reason = "refusal";
+  else if (reason === "end" && content.called) reason = "tool_call";
+  const word = reason === "length" && stop.stopDetail === WINDOW ? WINDOW : WORDS[reason];
+  return {
+    stop_reason: word,
+    stop_sequence: stop.stopSequence,
+    stop_details: word === "refusal" ? { type: "refusal", category: null, explanation: stop.stopDetail } : null,
+  };
+}

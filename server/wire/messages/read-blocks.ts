@@ -1,0 +1,134 @@
+import type { AssistantPart, CacheHint, FilePart, ImagePart, MediaSource, TextPart, ToolResultPart, UserPart } from "../conversation/request.ts";
+import { type FieldProblem, isObject, type JsonObject, type JsonValue } from "../document.ts";
+
+/** What a reading of a request found that no other format can say. */
+export interface Losses {
+  readonly dropped: Set<string>;
+  readonly unsupported: FieldProblem[];
+}
+
+const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
+
+/** `{ cache }` for a marked block, else nothing, to be spread into a part. */
+export function cacheOf(block: JsonObject): { cache?: CacheHint } {
+  if (!isObject(block.cache_control)) return {};
+  return { cache: { ttl: block.cache_control.ttl === "1h" ? "1h" : "5m" } };
+}
+
+/** A content member, a string or blocks, block by block with the path callers know it by. */
+function* blocksOf(content: JsonValue | undefined, path: string): Generator<[JsonObject, string]> {
+  if (typeof content === "string") yield [{ type: "text", text: content }, path];
+  else if (Array.isArray(content)) for (const [i, block] of content.entries()) if (isObject(block)) yield [block, `${path}[${i}]`];
+}
+
+export function readTextParts(content: JsonValue | undefined, path: string, losses: Losses): TextPart[] {
+  const parts: TextPart[] = [];
+  for (const [block, at] of blocksOf(content, path)) {
+    if (block.type === "text") parts.push(...textPart(block));
+    else refuse(block, at, losses);
+  }
+  return parts;
+}
+
+export function readUserParts(content: JsonValue | undefined, path: string, losses: Losses): UserPart[] {
+  const parts: UserPart[] = [];
+  for (const [block, at] of blocksOf(content, path)) {
+    if (block.type === "tool_result") parts.push(toolResultPart(block, at, losses));
+    else parts.push(...contentParts(block, at, losses));
+  }
+  return parts;
+}
+
+export function readAssistantParts(content: JsonValue | undefined, path: string, losses: Losses): AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  for (const [block, at] of blocksOf(content, path)) {
+    const part = assistantPart(block, at);
+    if (part !== null) parts.push(part);
+    else refuse(block, at, losses);
+  }
+  return parts;
+}
+
+/** One block a model made; null for those no other format has. `path` gives a call without an id one of its own. */
+export function assistantPart(block: JsonObject, path: string): AssistantPart | null {
+  switch (block.type) {
+    case "text":
+      return { kind: "text", text: textOf(block.text) ?? "", ...cacheOf(block) };
+    case "thinking": {
+      const signature = textOf(block.signature);
+      return { kind: "reasoning", text: textOf(block.thinking) ?? "", redacted: false, ...(signature ? { signature: { family: "anthropic", value: signature } } : {}) };
+    }
+    case "redacted_thinking":
+      return { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: textOf(block.data) ?? "" } };
+    case "tool_use":
+      return { kind: "tool_call", id: textOf(block.id) || callIdAt(path), name: textOf(block.name) ?? "", arguments: JSON.stringify(isObject(block.input) ? block.input : {}), ...cacheOf(block) };
+    default:
+      return null;
+  }
+}
+
+/** An id for a call that has none: the same for the same place. */
+export function callIdAt(path: string): string {
+  return `call_${path.replace(/[^A-Za-z0-9]+/g, "_").replace(/^_|_$/g, "")}`;
+}
+
+function textPart(block: JsonObject): TextPart[] {
+  return typeof block.text === "string" ? [{ kind: "text", text: block.text, ...cacheOf(block) }] : [];
+}
+
+function contentParts(block: JsonObject, path: string, losses: Losses): (TextPart | ImagePart | FilePart)[] {
+  if (block.type === "text") return textPart(block);
+  if (block.type === "image") {
+    const source = mediaSource(block.source);
+    if (source !== null) return [{ kind: "image", ...source, ...cacheOf(block) }];
+  } else if (block.type === "document") {
+    return documentParts(block, path, losses);
+  }
+  refuse(block, path, losses);
+  return [];
+}
+
+function documentParts(block: JsonObject, path: string, losses: Losses): (TextPart | FilePart)[] {
+  if (isObject(block.citations) && block.citations.enabled === true) {
+    losses.unsupported.push({ field: `${path}.citations`, message: "citations cannot be asked of this model" });
+  }
+  const source = documentSource(block.source, path, losses);
+  if (source === null) {
+    refuse(block, `${path}.source`, losses);
+    return [];
+  }
+  const context = textOf(block.context);
+  const file: FilePart = { kind: "file", ...source, name: textOf(block.title), ...cacheOf(block) };
+  return context ? [{ kind: "text", text: context }, file] : [file];
+}
+
+function documentSource(value: JsonValue | undefined, path: string, losses: Losses): Pick<FilePart, "source" | "mediaType"> | null {
+  if (!isObject(value)) return null;
+  if (value.type === "text" && typeof value.data === "string") return { source: { text: value.data }, mediaType: textOf(value.media_type) ?? "text/plain" };
+  if (value.type === "content") {
+    const text = readTextParts(value.content, `${path}.source.content`, losses).map((part) => part.text);
+    return { source: { text: text.join("\n") }, mediaType: "text/plain" };
+  }
+  const media = mediaSource(value);
+  // The vendor takes nothing but PDF by URL.
+  return media !== null && value.type === "url" ? { ...media, mediaType: "application/pdf" } : media;
+}
+
+function mediaSource(value: JsonValue | undefined): { source: MediaSource; mediaType: string | null } | null {
+  if (!isObject(value)) return null;
+  const mediaType = textOf(value.media_type);
+  if (value.type === "base64" && typeof value.data === "string") return { source: { base64: value.data }, mediaType };
+  if (value.type === "url" && typeof value.url === "string") return { source: { url: value.url }, mediaType };
+  if (value.type === "file" && typeof value.file_id === "string") return { source: { fileId: value.file_id }, mediaType };
+  return null;
+}
+
+function toolResultPart(block: JsonObject, path: string, losses: Losses): ToolResultPart {
+  const content: (TextPart | ImagePart | FilePart)[] = [];
+  for (const [inner, at] of blocksOf(block.content, `${path}.content`)) content.push(...contentParts(inner, at, losses));
+  return { kind: "tool_result", callId: textOf(block.tool_use_id) ?? "", toolName: null, content, isError: block.is_error === true, ...cacheOf(block) };
+}
+
+function refuse(block: JsonObject, path: string, losses: Losses): void {
+  losses.unsupported.push({ field: `${path}.type`, message: `${JSON.stringify(block.type ?? null)} blocks cannot be translated for this model` });
+}

@@ -1,0 +1,125 @@
+import type { RequestRead } from "../conversation/codec.ts";
+import { type ConversationRequest, EFFORTS, type Effort, type OutputFormat, type Reasoning, type Tool, type ToolChoice, type Turn } from "../conversation/request.ts";
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { cacheOf, type Losses, readAssistantParts, readTextParts, readUserParts } from "./read-blocks.ts";
+
+/** What the neutral form takes up. `model` and `model_id` have chosen the model by now. */
+const PLACED: ReadonlySet<string> = new Set([
+  "model", "model_id", "max_tokens", "messages", "system", "tools", "tool_choice", "stop_sequences", "stream", "thinking", "output_config", "metadata", "temperature", "top_p", "top_k",
+]);
+
+/** Members whose loss would change what the caller gets or where the call is worked on. */
+const NEEDED: Readonly<Record<string, string>> = {
+  container: "containers exist only at the vendor",
+  mcp_servers: "MCP servers are called by the vendor itself",
+  inference_geo: "the place of inference cannot be chosen for this model",
+};
+
+const TOOL_MEMBERS: ReadonlySet<string> = new Set(["name", "description", "input_schema", "strict", "cache_control", "type"]);
+
+const numberOf = (value: unknown): number | null => (typeof value === "number" && Number.isFinite(value) ? value : null);
+const isNothing = (value: unknown): boolean => value === null || value === undefined || (Array.isArray(value) && value.length === 0);
+
+/** Reads a Messages body that its own checks have passed. */
+export function readRequest(body: JsonObject): RequestRead {
+  const losses: Losses = { dropped: new Set(), unsupported: [] };
+  for (const [name, value] of Object.entries(body)) {
+    if (PLACED.has(name) || isNothing(value)) continue;
+    const reason = NEEDED[name];
+    if (reason === undefined) losses.dropped.add(name);
+    else losses.unsupported.push({ field: name, message: reason });
+  }
+  if (body.max_tokens === 0) losses.unsupported.push({ field: "max_tokens", message: "0, which only warms the cache, means nothing to this model" });
+
+  const [toolChoice, parallelToolCalls] = readToolChoice(body.tool_choice);
+  const request: ConversationRequest = {
+    instructions: readTextParts(body.system, "system", losses),
+    turns: readTurns(body.messages, losses),
+    tools: readTools(body.tools, losses),
+    toolChoice,
+    parallelToolCalls,
+    maxOutputTokens: numberOf(body.max_tokens),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: numberOf(body.top_k),
+    stop: Array.isArray(body.stop_sequences) ? body.stop_sequences.filter((stop) => typeof stop === "string") : [],
+    seed: null,
+    presencePenalty: null,
+    frequencyPenalty: null,
+    candidates: null,
+    logprobs: null,
+    output: readOutput(body.output_config, losses),
+    reasoning: readReasoning(body.thinking, body.output_config),
+    endUser: isObject(body.metadata) && typeof body.metadata.user_id === "string" ? body.metadata.user_id : null,
+    stream: body.stream === true,
+  };
+  return losses.unsupported.length > 0 ? { unsupported: losses.unsupported } : { request, dropped: [...losses.dropped] };
+}
+
+function readTurns(messages: JsonValue | undefined, losses: Losses): Turn[] {
+  const turns: Turn[] = [];
+  if (!Array.isArray(messages)) return turns;
+  for (const [i, message] of messages.entries()) {
+    if (!isObject(message)) continue;
+    const path = `messages[${i}].content`;
+    if (message.role === "user") turns.push({ role: "user", parts: readUserParts(message.content, path, losses) });
+    else if (message.role === "assistant") turns.push({ role: "assistant", parts: readAssistantParts(message.content, path, losses) });
+    else if (message.role === "system") turns.push({ role: "system", parts: readTextParts(message.content, path, losses) });
+    else losses.unsupported.push({ field: `messages[${i}].role`, message: "must be user, assistant or system" });
+  }
+  return turns;
+}
+
+function readTools(tools: JsonValue | undefined, losses: Losses): Tool[] {
+  const read: Tool[] = [];
+  if (!Array.isArray(tools)) return read;
+  for (const [i, tool] of tools.entries()) {
+    if (!isObject(tool)) continue;
+    if (!isNothing(tool.type) && tool.type !== "custom") {
+      losses.unsupported.push({ field: `tools[${i}].type`, message: `the vendor's own tool ${JSON.stringify(tool.type)} does not exist for this model` });
+      continue;
+    }
+    for (const [name, value] of Object.entries(tool)) if (!TOOL_MEMBERS.has(name) && !isNothing(value)) losses.dropped.add(`tools[${i}].${name}`);
+    read.push({
+      name: typeof tool.name === "string" ? tool.name : "",
+      description: typeof tool.description === "string" ? tool.description : null,
+      schema: isObject(tool.input_schema) ? tool.input_schema : null,
+      strict: typeof tool.strict === "boolean" ? tool.strict : null,
+      ...cacheOf(tool),
+    });
+  }
+  return read;
+}
+
+function readToolChoice(value: JsonValue | undefined): [ToolChoice | null, boolean | null] {
+  if (!isObject(value)) return [null, null];
+  const parallel = typeof value.disable_parallel_tool_use === "boolean" ? !value.disable_parallel_tool_use : null;
+  if (value.type === "auto" || value.type === "none") return [{ kind: value.type }, parallel];
+  if (value.type === "any") return [{ kind: "required" }, parallel];
+  if (value.type === "tool" && typeof value.name === "string") return [{ kind: "tool", name: value.name }, parallel];
+  return [null, parallel];
+}
+
+function readOutput(config: JsonValue | undefined, losses: Losses): OutputFormat | null {
+  if (!isObject(config)) return null;
+  for (const [name, value] of Object.entries(config)) if (name !== "format" && name !== "effort" && !isNothing(value)) losses.dropped.add(`output_config.${name}`);
+  const { format } = config;
+  if (isNothing(format)) return null;
+  if (isObject(format) && format.type === "json_schema" && isObject(format.schema)) {
+    // The vendor's schemas have no name, and other vendors want one.
+    return { kind: "schema", name: "output", description: null, schema: format.schema, strict: null };
+  }
+  losses.unsupported.push({ field: "output_config.format", message: "must be of type json_schema with a schema" });
+  return null;
+}
+
+function readReasoning(thinking: JsonValue | undefined, config: JsonValue | undefined): Reasoning | null {
+  const said = isObject(config) ? config.effort : undefined;
+  const effort = EFFORTS.find((known) => known === said) ?? null;
+  if (!isObject(thinking)) return effort === null ? null : { effort, budgetTokens: null, visible: null };
+  const visible = thinking.display === "summarized" ? true : thinking.display === "omitted" ? false : null;
+  if (thinking.type === "disabled") return { effort: "none" satisfies Effort, budgetTokens: 0, visible: null };
+  if (thinking.type === "enabled") return { effort, budgetTokens: numberOf(thinking.budget_tokens), visible };
+  // Adaptive, and whatever the vendor comes to call it: the model decides, and an effort says enough.
+  return { effort, budgetTokens: effort === null ? -1 : null, visible };
+}

@@ -1,0 +1,326 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { ConversationRequest, Turn } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { messagesCodec } from "./messages-codec.ts";
+
+const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"));
+const TARGET = { name: "claude-opus-5-5", maxOutputTokens: null };
+
+const BARE: ConversationRequest = {
+  instructions: [],
+  turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  maxOutputTokens: null,
+  temperature: null,
+  topP: null,
+  topK: null,
+  stop: [],
+  seed: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  candidates: null,
+  logprobs: null,
+  output: null,
+  reasoning: null,
+  endUser: null,
+  stream: false,
+};
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const EXPECTED: Record<string, ConversationRequest> = {
+  text: { ...BARE, maxOutputTokens: 1024, turns: [{ role: "user", parts: [{ kind: "text", text: "Hello, Claude" }] }] },
+  multipart: {
+    ...BARE,
+    maxOutputTokens: 1024,
+    temperature: 0.5,
+    topP: 0.9,
+    topK: 40,
+    endUser: "user-7",
+    stream: true,
+    instructions: [
+      { kind: "text", text: "You read documents." },
+      { kind: "text", text: "The house rules.", cache: { ttl: "1h" } },
+    ],
+    turns: [
+      {
+        role: "user",
+        parts: [
+          { kind: "image", source: { base64: PNG }, mediaType: "image/png" },
+          { kind: "image", source: { url: "https://example.com/cat.jpg" }, mediaType: null },
+          { kind: "file", source: { base64: "JVBERi0xLjQKJeLjz9MK" }, mediaType: "application/pdf", name: "report.pdf", cache: { ttl: "5m" } },
+          { kind: "file", source: { text: "A note." }, mediaType: "text/plain", name: null },
+          { kind: "text", text: "What do these show?" },
+        ],
+      },
+    ],
+  },
+  tools: {
+    ...BARE,
+    maxOutputTokens: 2048,
+    instructions: [{ kind: "text", text: "Be brief." }],
+    stop: ["END"],
+    toolChoice: { kind: "auto" },
+    parallelToolCalls: false,
+    tools: [
+      { name: "get_weather", description: "Weather of a city", schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }, strict: true, cache: { ttl: "5m" } },
+      { name: "now", description: null, schema: { type: "object", properties: {} }, strict: null },
+    ],
+    turns: [
+      { role: "user", parts: [{ kind: "text", text: "Weather in Rome and Oslo?" }] },
+      {
+        role: "assistant",
+        parts: [
+          { kind: "text", text: "I will look." },
+          { kind: "tool_call", id: "toolu_01", name: "get_weather", arguments: '{"city":"Rome"}' },
+          { kind: "tool_call", id: "toolu_02", name: "get_weather", arguments: '{"city":"Oslo"}' },
+        ],
+      },
+      {
+        role: "user",
+        parts: [
+          { kind: "tool_result", callId: "toolu_01", toolName: null, content: [{ kind: "text", text: "21 degrees" }], isError: false },
+          {
+            kind: "tool_result",
+            callId: "toolu_02",
+            toolName: null,
+            content: [
+              { kind: "text", text: "No station." },
+              { kind: "image", source: { url: "https://example.com/map.png" }, mediaType: null },
+            ],
+            isError: true,
+          },
+          { kind: "text", text: "And tomorrow?" },
+        ],
+      },
+      { role: "system", parts: [{ kind: "text", text: "Answer in Celsius." }] },
+    ],
+  },
+  structured: {
+    ...BARE,
+    maxOutputTokens: 512,
+    turns: [{ role: "user", parts: [{ kind: "text", text: "Name a city." }] }],
+    output: { kind: "schema", name: "output", description: null, schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false }, strict: null },
+    reasoning: { effort: "medium", budgetTokens: null, visible: true },
+  },
+  reasoning: {
+    ...BARE,
+    maxOutputTokens: 8192,
+    reasoning: { effort: null, budgetTokens: 4096, visible: null },
+    tools: [{ name: "multiply", description: null, schema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } }, strict: null }],
+    turns: [
+      { role: "user", parts: [{ kind: "text", text: "What is 17 * 23?" }] },
+      {
+        role: "assistant",
+        parts: [
+          { kind: "reasoning", text: "I should multiply.", redacted: false, signature: { family: "anthropic", value: "EqQBCgIYAhIkMDFh" } },
+          { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: "EmwKAhgBEgy3va3p" } },
+          { kind: "tool_call", id: "toolu_03", name: "multiply", arguments: '{"a":17,"b":23}' },
+        ],
+      },
+      { role: "user", parts: [{ kind: "tool_result", callId: "toolu_03", toolName: null, content: [{ kind: "text", text: "391" }], isError: false }] },
+    ],
+  },
+};
+
+describe("a Messages request", () => {
+  for (const [name, request] of Object.entries(EXPECTED)) {
+    test(`${name}: is read as meant and written as the vendor takes it`, () => {
+      expect(messagesCodec.readRequest(fixture(`request-${name}`))).toEqual({ request, dropped: [] });
+      expect(messagesCodec.writeRequest(request, TARGET)).toEqual({ body: fixture(`request-${name}`), dropped: [] });
+    });
+  }
+});
+
+describe("what no other format can say", () => {
+  const read = (more: JsonObject) => messagesCodec.readRequest({ ...fixture("request-text"), ...more });
+
+  test("is dropped and named where its loss does no harm", () => {
+    const result = read({ service_tier: "auto", cache_control: { type: "ephemeral" }, made_up: 1, speed: null, tools: [{ name: "t", input_schema: {}, defer_loading: true }] });
+    expect(result).toMatchObject({ dropped: ["service_tier", "cache_control", "made_up", "tools[0].defer_loading"] });
+  });
+
+  test.each<[JsonObject, string]>([
+    [{ container: "c_1" }, "container"],
+    [{ inference_geo: "us" }, "inference_geo"],
+    [{ max_tokens: 0 }, "max_tokens"],
+    [{ tools: [{ type: "web_search_20260318", name: "web_search" }] }, "tools[0].type"],
+    [{ messages: [{ role: "user", content: [{ type: "container_upload", file_id: "file_1" }] }] }, "messages[0].content[0].type"],
+    [{ messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "t", content: [{ type: "tool_reference" }] }] }] }, "messages[0].content[0].content[0].type"],
+    [{ messages: [{ role: "assistant", content: [{ type: "server_tool_use", id: "s", name: "web_search", input: {} }] }] }, "messages[0].content[0].type"],
+    [{ messages: [{ role: "user", content: [{ type: "document", source: { type: "text", data: "x" }, citations: { enabled: true } }] }] }, "messages[0].content[0].citations"],
+    [{ output_config: { format: { type: "grammar" } } }, "output_config.format"],
+  ])("%j is refused by name", (more, field) => {
+    const result = read(more);
+    expect("unsupported" in result ? result.unsupported.map((problem) => problem.field) : []).toEqual([field]);
+  });
+});
+
+describe("writing a request of another format", () => {
+  const write = (more: Partial<ConversationRequest>, target = TARGET) => {
+    const written = messagesCodec.writeRequest({ ...BARE, ...more }, target);
+    if ("unsupported" in written) throw new Error(JSON.stringify(written.unsupported));
+    return written;
+  };
+  const refused = (more: Partial<ConversationRequest>) => {
+    const written = messagesCodec.writeRequest({ ...BARE, ...more }, TARGET);
+    return "unsupported" in written ? written.unsupported.map(({ feature }) => feature) : [];
+  };
+  const user = (text: string): Turn => ({ role: "user", parts: [{ kind: "text", text }] });
+  const call = (id: string): Turn => ({ role: "assistant", parts: [{ kind: "tool_call", id, name: "t", arguments: "{}" }] });
+  const result = (callId: string, text = "ok"): Turn => ({ role: "user", parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text }], isError: false }] });
+  const tool = { name: "t", description: null, schema: null, strict: null };
+
+  test("gives the ceiling the vendor requires", () => {
+    expect(write({}).body.max_tokens).toBe(4096);
+    expect(write({}, { ...TARGET, maxOutputTokens: 64_000 } as never).body.max_tokens).toBe(64_000);
+  });
+
+  test("puts all results of parallel calls first into one user message", () => {
+    const { body } = write({ turns: [user("go"), { role: "assistant", parts: [...call("a").parts, ...call("b").parts] as never }, user("wait"), result("a"), result("b")] });
+    expect(body.messages).toEqual([
+      { role: "user", content: "go" },
+      { role: "assistant", content: [{ type: "tool_use", id: "a", name: "t", input: {} }, { type: "tool_use", id: "b", name: "t", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "a", content: "ok" }, { type: "tool_result", tool_use_id: "b", content: "ok" }, { type: "text", text: "wait" }] },
+    ]);
+  });
+
+  test("makes ids the vendor takes, none twice, and lets results follow them", () => {
+    const { body } = write({ turns: [user("go"), call("functions.t:0"), result("functions.t:0", "1"), call("functions.t:0"), result("functions.t:0", "2")] });
+    const blocks = (body.messages as { content: unknown }[]).slice(1).map(({ content }) => (content as JsonObject[])[0]);
+    expect(blocks).toMatchObject([{ id: "functions_t_0" }, { tool_use_id: "functions_t_0", content: "1" }, { id: "functions_t_0_2" }, { tool_use_id: "functions_t_0_2", content: "2" }]);
+  });
+
+  test("never writes a blank text, nor a message without anything", () => {
+    const { body } = write({ instructions: [{ kind: "text", text: " " }], turns: [user("a"), { role: "assistant", parts: [{ kind: "text", text: "" }] }, user("b"), { role: "assistant", parts: [{ kind: "tool_call", id: "c", name: "t", arguments: "" }] }, result("c", "")] });
+    expect(body).toEqual({
+      model: "claude-opus-5-5",
+      max_tokens: 4096,
+      messages: [
+        { role: "user", content: [{ type: "text", text: "a" }, { type: "text", text: "b" }] },
+        { role: "assistant", content: [{ type: "tool_use", id: "c", name: "t", input: {} }] },
+        { role: "user", content: [{ type: "tool_result", tool_use_id: "c" }] },
+      ],
+    });
+    expect(refused({ turns: [user("")] })).toEqual(["messages"]);
+  });
+
+  test("places instructions inside a conversation where the vendor takes them", () => {
+    const system: Turn = { role: "system", parts: [{ kind: "text", text: "S" }] };
+    const roles = (turns: Turn[], name = TARGET.name) => {
+      const { body, dropped } = write({ turns }, { name, maxOutputTokens: null });
+      return { roles: (body.messages as JsonObject[]).map(({ role }) => role), system: body.system, dropped };
+    };
+    expect(roles([system, user("a")])).toEqual({ roles: ["user"], system: "S", dropped: [] });
+    expect(roles([user("a"), call("1"), system, result("1"), call("2")])).toEqual({ roles: ["user", "assistant", "user", "system", "assistant"], system: undefined, dropped: [] });
+    expect(roles([user("a"), system, user("b"), system])).toEqual({ roles: ["user", "system"], system: undefined, dropped: [] });
+    expect(roles([user("a"), call("1"), system])).toEqual({ roles: ["user", "assistant"], system: "S", dropped: ["system_turn"] });
+    for (const older of ["claude-sonnet-4-5-20250929", "claude-3-haiku", "claude-opus-4-7", "claude-opus-4-20250514"]) {
+      expect(roles([user("a"), system], older)).toEqual({ roles: ["user"], system: "S", dropped: ["system_turn"] });
+    }
+    for (const newer of ["claude-opus-4-8", "claude-opus-5", "claude-sonnet-5-5"]) expect(roles([user("a"), system], newer).roles).toEqual(["user", "system"]);
+  });
+
+  test("drops thoughts that are not signed by the vendor", () => {
+    const thoughts = [undefined, { family: "gemini", value: "g" }, { family: "openai", value: "o" }].map((signature) => ({ kind: "reasoning", text: "hm", redacted: false, signature }));
+    const { body } = write({ turns: [user("a"), { role: "assistant", parts: [...thoughts, { kind: "text", text: "b" }] as never }, user("c")] });
+    expect((body.messages as JsonObject[])[1]).toEqual({ role: "assistant", content: "b" });
+  });
+
+  test("wraps arguments that are no JSON object", () => {
+    const { body } = write({ turns: [user("a"), { role: "assistant", parts: [{ kind: "tool_call", id: "c", name: "t", arguments: '{"a":' }] }] });
+    expect((body.messages as JsonObject[])[1]).toMatchObject({ content: [{ input: { INVALID_JSON: '{"a":' } }] });
+  });
+
+  test.each([
+    [{ effort: "none", budgetTokens: null, visible: null }, { thinking: { type: "disabled" } }],
+    [{ effort: "minimal", budgetTokens: null, visible: null }, { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
+    [{ effort: "xhigh", budgetTokens: null, visible: true }, { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "xhigh" } }],
+    [{ effort: null, budgetTokens: -1, visible: false }, { thinking: { type: "adaptive", display: "omitted" } }],
+    [{ effort: null, budgetTokens: 100, visible: null }, { thinking: { type: "enabled", budget_tokens: 1024 } }],
+    [{ effort: null, budgetTokens: 9000, visible: null }, { max_tokens: 13_096, thinking: { type: "enabled", budget_tokens: 9000 } }],
+  ] as const)("reasoning %j", (reasoning, expected) => {
+    expect(write({ reasoning }).body).toMatchObject(expected);
+  });
+
+  test("a budget of thoughts stays below the caller's ceiling", () => {
+    expect(write({ maxOutputTokens: 2000, reasoning: { effort: null, budgetTokens: 9000, visible: null } }).body).toMatchObject({ max_tokens: 2000, thinking: { budget_tokens: 1999 } });
+    expect(write({ maxOutputTokens: 500, reasoning: { effort: null, budgetTokens: 9000, visible: null } })).toMatchObject({ dropped: ["reasoning"] });
+  });
+
+  test("tool choices", () => {
+    const other = { ...tool, name: "u" };
+    const choose = (toolChoice: ConversationRequest["toolChoice"], parallelToolCalls: boolean | null = null) => {
+      const { body } = write({ tools: [tool, other], toolChoice, parallelToolCalls });
+      return [(body.tools as JsonObject[]).map(({ name }) => name), body.tool_choice];
+    };
+    expect(choose(null)).toEqual([["t", "u"], undefined]);
+    expect(choose(null, false)).toEqual([["t", "u"], { type: "auto", disable_parallel_tool_use: true }]);
+    expect(choose({ kind: "none" }, false)).toEqual([["t", "u"], { type: "none" }]);
+    expect(choose({ kind: "required" })).toEqual([["t", "u"], { type: "any" }]);
+    expect(choose({ kind: "tool", name: "t" })).toEqual([["t", "u"], { type: "tool", name: "t" }]);
+    expect(choose({ kind: "subset", names: ["u"], required: true })).toEqual([["u"], { type: "any" }]);
+    expect(choose({ kind: "subset", names: ["u"], required: false })).toEqual([["u"], { type: "auto" }]);
+    expect(write({ toolChoice: { kind: "auto" } }).body.tool_choice).toBeUndefined();
+    expect(write({ tools: [tool] }).body.tools).toEqual([{ name: "t", input_schema: { type: "object", properties: {} } }]);
+  });
+
+  test("structured output: objects are closed, refused keywords become words, JSON mode is asked for in words", () => {
+    const schema = { type: "object", properties: { n: { type: "integer", minimum: 3, description: "N" }, list: { type: "array", items: { type: "object", properties: {} } }, open: { type: "object", additionalProperties: true } } };
+    const { body } = write({ output: { kind: "schema", name: "x", description: null, schema, strict: true } });
+    expect(body.output_config).toEqual({
+      format: {
+        type: "json_schema",
+        schema: {
+          type: "object",
+          properties: {
+            n: { type: "integer", description: "N\n\n{minimum: 3}" },
+            list: { type: "array", items: { type: "object", properties: {}, additionalProperties: false } },
+            open: { type: "object", additionalProperties: true },
+          },
+          additionalProperties: false,
+        },
+      },
+    });
+    const json = write({ output: { kind: "json" } });
+    expect(json.dropped).toEqual(["output"]);
+    expect(json.body.output_config).toBeUndefined();
+    expect(json.body.system).toContain("JSON object");
+  });
+
+  test("images and files the vendor takes", () => {
+    const part = (more: object) => {
+      const { body } = write({ turns: [{ role: "user", parts: [more as never] }] });
+      return (body.messages as { content: JsonObject[] }[])[0]!.content[0];
+    };
+    expect(part({ kind: "image", source: { url: `data:image/jpg;base64,/9j/AA` }, mediaType: null })).toEqual({ type: "image", source: { type: "base64", media_type: "image/jpeg", data: "/9j/AA" } });
+    expect(part({ kind: "image", source: { base64: PNG }, mediaType: null })).toMatchObject({ source: { media_type: "image/png" } });
+    expect(part({ kind: "file", source: { base64: btoa("a,b") }, mediaType: "text/csv", name: "t.csv" })).toEqual({ type: "document", source: { type: "text", media_type: "text/plain", data: "a,b" }, title: "t.csv" });
+    expect(part({ kind: "file", source: { fileId: "file_011" }, mediaType: null, name: null })).toEqual({ type: "document", source: { type: "file", file_id: "file_011" } });
+    const none = { mediaType: null, name: null };
+    expect(refused({ turns: [{ role: "user", parts: [{ kind: "file", source: { fileId: "file-abc" }, ...none }] }] })).toEqual(["file"]);
+    expect(refused({ turns: [{ role: "user", parts: [{ kind: "file", source: { base64: "UEsDB" }, ...none, mediaType: "application/zip" }] }] })).toEqual(["file"]);
+    expect(refused({ turns: [{ role: "user", parts: [{ kind: "image", source: { base64: "PHN2" }, mediaType: "image/svg+xml" }] }] })).toEqual(["image"]);
+    expect(refused({ turns: [{ role: "user", parts: [{ kind: "audio", base64: "AA", mediaType: "audio/wav" }] }] })).toEqual(["audio"]);
+  });
+
+  test("says what it leaves out and refuses what would change the answer", () => {
+    expect(write({ seed: 1, presencePenalty: 0.1, frequencyPenalty: 0, endUser: "a@b.example" })).toMatchObject({ dropped: ["seed", "presence_penalty", "end_user"] });
+    expect(refused({ temperature: 1.5 })).toEqual(["temperature"]);
+    expect(refused({ candidates: 2 })).toEqual(["candidates"]);
+    expect(refused({ logprobs: 0 })).toEqual(["logprobs"]);
+    expect(refused({ stop: ["\n"] })).toEqual(["stop"]);
+    expect(refused({ toolChoice: { kind: "required" } })).toEqual(["tool_choice"]);
+    expect(refused({ tools: [{ ...tool, name: "a.b" }] })).toEqual(["tools"]);
+    expect(write({ candidates: 1, temperature: 1, topP: 0.5 })).toMatchObject({ dropped: [], body: { temperature: 1, top_p: 0.5 } });
+  });
+
+  test("keeps the last four marks of the cache", () => {
+    const marked = (text: string) => ({ kind: "text", text, cache: { ttl: "5m" } }) as const;
+    const { body, dropped } = write({ instructions: [marked("1"), marked("2")], turns: [{ role: "user", parts: [marked("3"), marked("4"), marked("5")] }] });
+    expect(dropped).toEqual(["cache"]);
+    expect(body.system).toEqual([{ type: "text", text: "1" }, { type: "text", text: "2", cache_control: { type: "ephemeral" } }]);
+  });
+});

@@ -1,0 +1,152 @@
+import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
+import type { ConversationEvent } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import type { Usage } from "../usage.ts";
+import { message, NOT_STOPPED, textBlock, toolUseBlock } from "./message-members.ts";
+import { writeFault } from "./fault.ts";
+import { type Stop, writeStop } from "./messages-stop.ts";
+import { closingUsageMember, usageMember } from "./usage.ts";
+
+type PartStart = Extract<ConversationEvent, { kind: "part_start" }>;
+type PartGrowth = Extract<ConversationEvent, { kind: "delta" | "signature" }>;
+
+interface Part {
+  readonly start: PartStart;
+  /** What came while another part was being written. */
+  readonly held: PartGrowth[];
+  ended: boolean;
+  /** The block's start was sent. It waits for content: a blank block is refused when a caller sends it back. */
+  shown: boolean;
+}
+
+/**
+ * Writes the stream of one message as the official clients take it: one start, blocks one after the other each with
+ * its start and stop, then the closing frames. Parts that other formats fill side by side wait for their turn. The
+ * format has room for one candidate: the first.
+ */
+export class MessagesStreamWriter implements StreamWriter {
+  private readonly context: ReplyContext;
+  /** The part being written first, then those that wait. */
+  private parts: Part[] = [];
+  private started = false;
+  private blocks = 0;
+  private stop: Stop = { reason: "end", stopSequence: null, stopDetail: null };
+  private usage: Usage | null = null;
+  private called = false;
+  private refused = false;
+
+  constructor(context: ReplyContext) {
+    this.context = context;
+  }
+
+  write(event: ConversationEvent): string {
+    if ("candidate" in event && event.candidate !== 0) return "";
+    switch (event.kind) {
+      case "start":
+        return this.start(event.id);
+      case "usage":
+        this.usage = event.usage;
+        return "";
+      case "stop":
+        this.stop = event;
+        return "";
+      case "fault":
+        return frame("error", writeFault(event.fault));
+      case "part_start":
+        return this.start(null) + this.begin(event);
+      case "delta":
+      case "signature":
+        return this.grow(event);
+      case "part_end":
+        return this.end(event.part);
+    }
+  }
+
+  close(): string {
+    let out = this.start(null);
+    for (const part of this.parts) part.ended = true;
+    out += this.advance();
+    const delta = { ...writeStop(this.stop, { called: this.called, refused: this.refused }), container: null };
+    return out + frame("message_delta", { type: "message_delta", delta, usage: closingUsageMember(this.usage) }) + frame("message_stop", { type: "message_stop" });
+  }
+
+  private start(id: string | null): string {
+    if (this.started) return "";
+    this.started = true;
+    return frame("message_start", { type: "message_start", message: message(id, this.context, [], NOT_STOPPED, usageMember(this.usage)) });
+  }
+
+  private begin(start: PartStart): string {
+    this.called ||= start.type === "tool_call";
+    this.refused ||= start.type === "refusal";
+    const part: Part = { start, held: [], ended: false, shown: false };
+    this.parts.push(part);
+    return this.parts[0] === part ? this.show(part) : "";
+  }
+
+  private grow(event: PartGrowth): string {
+    const part = this.parts.find(({ start }) => start.part === event.part);
+    if (part === undefined) return "";
+    if (this.parts[0] === part) return this.growth(part, event);
+    part.held.push(event);
+    return "";
+  }
+
+  private end(number: number): string {
+    const part = this.parts.find(({ start }) => start.part === number);
+    if (part === undefined) return "";
+    part.ended = true;
+    return this.advance();
+  }
+
+  /** Closes what has ended at the head of the line and writes what waited behind it. */
+  private advance(): string {
+    let out = "";
+    while (this.parts[0]?.ended === true) {
+      const done = this.parts.shift();
+      if (done?.shown === true) out += frame("content_block_stop", { type: "content_block_stop", index: this.blocks++ });
+      const [next] = this.parts;
+      if (next === undefined) break;
+      out += this.show(next);
+      for (const event of next.held.splice(0)) out += this.growth(next, event);
+    }
+    return out;
+  }
+
+  /** A call is shown at once; everything else with its first content. */
+  private show(part: Part): string {
+    return part.start.type === "tool_call" ? this.open(part, toolUseBlock(part.start.id, part.start.name, {})) : "";
+  }
+
+  private growth(part: Part, event: PartGrowth): string {
+    if (event.kind === "signature") return this.signature(part, event);
+    if (event.text === "") return "";
+    if (part.start.type === "tool_call") return this.delta({ type: "input_json_delta", partial_json: event.text });
+    if (part.start.type === "reasoning") return this.openThought(part) + this.delta({ type: "thinking_delta", thinking: event.text });
+    return (part.shown ? "" : this.open(part, textBlock(""))) + this.delta({ type: "text_delta", text: event.text });
+  }
+
+  private signature(part: Part, event: Extract<ConversationEvent, { kind: "signature" }>): string {
+    if (part.start.type !== "reasoning" || event.signature.family !== "anthropic" || event.signature.value === "") return "";
+    if (!event.redacted) return this.openThought(part) + this.delta({ type: "signature_delta", signature: event.signature.value });
+    return part.shown ? "" : this.open(part, { type: "redacted_thinking", data: event.signature.value });
+  }
+
+  private openThought(part: Part): string {
+    return part.shown ? "" : this.open(part, { type: "thinking", thinking: "", signature: "" });
+  }
+
+  private open(part: Part, block: JsonObject): string {
+    part.shown = true;
+    return frame("content_block_start", { type: "content_block_start", index: this.blocks, content_block: block });
+  }
+
+  private delta(delta: JsonObject): string {
+    return frame("content_block_delta", { type: "content_block_delta", index: this.blocks, delta });
+  }
+}
+
+/** The official client reads no frame without an event name. */
+function frame(event: string, data: JsonObject): string {
+  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+}

@@ -1,0 +1,101 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import type { TextSlot } from "../inbound.ts";
+
+type Role = TextSlot["role"];
+
+class Place implements TextSlot {
+  readonly role: Role;
+  readonly kind: TextSlot["kind"];
+  text: string;
+  private readonly put: (text: string) => void;
+
+  constructor(role: Role, kind: TextSlot["kind"], text: string, put: (text: string) => void) {
+    this.role = role;
+    this.kind = kind;
+    this.text = text;
+    this.put = put;
+  }
+
+  replace(text: string): void {
+    this.put(text);
+    this.text = text;
+  }
+}
+
+/** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */
+const PROSE: ReadonlySet<string> = new Set(["text", "content", "title", "context", "stdout", "stderr", "query"]);
+const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
+/** Nothing in these can be read, or it is sealed. */
+const WORDLESS: ReadonlySet<unknown> = new Set(["image", "redacted_thinking", "container_upload"]);
+
+/**
+ * Every text of a Messages body that the model would read, in order. `touch` is told the top-level member a replacement
+ * stands in.
+ */
+export function textSlots(body: JsonObject, touch: (member: string) => void): TextSlot[] {
+  const slots: TextSlot[] = [];
+  const walk = (holder: JsonObject, name: string, role: Role, member: string) => {
+    const value = holder[name];
+    const changed = () => touch(member);
+    if (typeof value === "string") slots.push(textMember(holder, name, role, changed));
+    else if (Array.isArray(value)) for (const block of value) if (isObject(block)) blockSlots(block, role, changed, slots);
+  };
+  walk(body, "system", "system", "system");
+  if (Array.isArray(body.messages)) {
+    for (const message of body.messages) {
+      if (!isObject(message)) continue;
+      walk(message, "content", message.role === "assistant" || message.role === "system" ? message.role : "user", "messages");
+    }
+  }
+  return slots;
+}
+
+function textMember(holder: JsonObject, name: string, role: Role, changed: () => void): TextSlot {
+  return new Place(role, "text", holder[name] as string, (text) => {
+    holder[name] = text;
+    changed();
+  });
+}
+
+function blockSlots(block: JsonObject, role: Role, changed: () => void, slots: TextSlot[]): void {
+  const { type } = block;
+  if (WORDLESS.has(type)) return;
+  if (type === "thinking") {
+    if (typeof block.thinking === "string") slots.push(thought(block, role, changed));
+  } else if (CALLS.has(type)) {
+    slots.push(
+      new Place(role, "arguments", JSON.stringify(block.input ?? {}), (text) => {
+        block.input = JSON.parse(text) as JsonValue;
+        changed();
+      }),
+    );
+  } else {
+    proseSlots(block, typeof type === "string" && type.endsWith("tool_result") ? "tool" : role, changed, slots);
+  }
+}
+
+/** A thought is signed over its words: with other words it can only stand as a plain text. */
+function thought(block: JsonObject, role: Role, changed: () => void): TextSlot {
+  return new Place(role, "text", block.thinking as string, (text) => {
+    delete block.thinking;
+    delete block.signature;
+    block.type = "text";
+    block.text = text;
+    changed();
+  });
+}
+
+function proseSlots(holder: JsonObject, role: Role, changed: () => void, slots: TextSlot[]): void {
+  for (const [name, value] of Object.entries(holder)) {
+    if (name === "cache_control" || name === "citations") continue;
+    if (typeof value === "string") {
+      const plainDocument = name === "data" && holder.type === "text";
+      const sourceName = name === "source" && holder.type === "search_result";
+      if (PROSE.has(name) || plainDocument || sourceName) slots.push(textMember(holder, name, role, changed));
+    } else if (Array.isArray(value)) {
+      for (const inner of value) if (isObject(inner)) blockSlots(inner, role, changed, slots);
+    } else if (isObject(value)) {
+      blockSlots(value, role, changed, slots);
+    }
+  }
+}

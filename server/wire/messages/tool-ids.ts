@@ -1,0 +1,27 @@
+const REFUSED = /[^A-Za-z0-9_-]/g;
+
+/**
+ * Ids of tool calls as the vendor takes them: letters, digits, `_` and `-`, and none twice in a conversation. A result
+ * answers the earliest call of its id that has none yet, because some providers count their ids anew in every turn.
+ */
+export class ToolIds {
+  private readonly taken = new Set<string>();
+  private readonly open = new Map<string, string[]>();
+  private readonly latest = new Map<string, string>();
+
+  ofCall(id: string): string {
+    const plain = id.replace(REFUSED, "_") || "call";
+    let unique = plain;
+    for (let i = 2; this.taken.has(unique); i++) unique = `${plain}_${i}`;
+    this.taken.add(unique);
+    this.latest.set(id, unique);
+    const open = this.open.get(id);
+    if (open === undefined) this.open.set(id, [unique]);
+    else open.push(unique);
+    return unique;
+  }
+
+  ofResult(id: string): string {
+    return this.open.get(id)?.shift() ?? this.latest.get(id) ?? (id.replace(REFUSED, "_") || "call");
+  }
+}

@@ -1,0 +1,142 @@
+import type { AssistantPart, CacheHint, Feature, FilePart, ImagePart, TextPart, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { ToolIds } from "./tool-ids.ts";
+import { toolInput } from "./tool-input.ts";
+import { documentBlock, imageBlock, isProblem, type Written } from "./write-media.ts";
+
+/** What a writing could not say. */
+export interface Shortfall {
+  readonly dropped: Set<Feature>;
+  readonly unsupported: { readonly feature: Feature; readonly message: string }[];
+}
+
+interface Message {
+  readonly role: "user" | "assistant" | "system";
+  readonly blocks: JsonObject[];
+}
+
+export interface WrittenTurns {
+  /** Instructions found at the head of the conversation, or with no place inside it: they belong into `system`. */
+  readonly instructions: readonly TextPart[];
+  readonly messages: JsonObject[];
+}
+
+/**
+ * The turns as messages, under the rules whose breach the vendor refuses: turns of one role stand as one message, the
+ * results of a turn's calls stand first in the user message right behind it, no block is blank, and a system message
+ * stands directly behind a user message and before an assistant's or the end. `systemTurns`: whether the model takes
+ * system messages inside a conversation at all.
+ */
+export function writeTurns(turns: readonly Turn[], systemTurns: boolean, shortfall: Shortfall): WrittenTurns {
+  const messages: Message[] = [];
+  const instructions: TextPart[] = [];
+  const ids = new ToolIds();
+  let waiting: TextPart[] = [];
+
+  const add = (role: Message["role"], blocks: JsonObject[]) => {
+    if (blocks.length === 0) return;
+    const last = messages.at(-1);
+    if (last?.role === role) last.blocks.push(...blocks);
+    else messages.push({ role, blocks });
+  };
+  /** Puts the instructions that wait for a user message behind it, if one stands there now. */
+  const settle = () => {
+    if (messages.at(-1)?.role !== "user") return;
+    add("system", textBlocks(waiting));
+    waiting = [];
+  };
+
+  for (const turn of turns) {
+    if (turn.role === "system") {
+      if (messages.length === 0) instructions.push(...turn.parts);
+      else if (systemTurns) waiting.push(...turn.parts);
+      else {
+        instructions.push(...turn.parts);
+        shortfall.dropped.add("system_turn");
+      }
+    } else if (turn.role === "user") {
+      add("user", turn.parts.flatMap((part) => userBlock(part, ids, shortfall)));
+    } else {
+      settle();
+      add("assistant", turn.parts.flatMap((part) => assistantBlock(part, ids)));
+    }
+  }
+  settle();
+  if (waiting.length > 0) {
+    instructions.push(...waiting);
+    shortfall.dropped.add("system_turn");
+  }
+  return { instructions, messages: messages.map(({ role, blocks }) => ({ role, content: contentOf(resultsFirst(blocks)) })) };
+}
+
+/** Text blocks of the parts that hold more than blanks. */
+export function textBlocks(parts: readonly TextPart[]): JsonObject[] {
+  return parts.flatMap(textBlock);
+}
+
+/** A string where one plain text says it all. */
+export function contentOf(blocks: JsonObject[]): JsonObject[] | string {
+  const [only] = blocks;
+  return blocks.length === 1 && only?.type === "text" && only.cache_control === undefined ? (only.text as string) : blocks;
+}
+
+export function cacheControl(cache: CacheHint | undefined): JsonObject {
+  if (cache === undefined) return {};
+  return { cache_control: cache.ttl === "1h" ? { type: "ephemeral", ttl: "1h" } : { type: "ephemeral" } };
+}
+
+function textBlock(part: TextPart): JsonObject[] {
+  return part.text.trim() === "" ? [] : [{ type: "text", text: part.text, ...cacheControl(part.cache) }];
+}
+
+function resultsFirst(blocks: JsonObject[]): JsonObject[] {
+  const isResult = (block: JsonObject) => block.type === "tool_result";
+  return [...blocks.filter(isResult), ...blocks.filter((block) => !isResult(block))];
+}
+
+function userBlock(part: UserPart, ids: ToolIds, shortfall: Shortfall): JsonObject[] {
+  if (part.kind === "tool_result") return [resultBlock(part, ids, shortfall)];
+  if (part.kind === "audio") {
+    shortfall.unsupported.push({ feature: "audio", message: "this model's provider takes no audio" });
+    return [];
+  }
+  return contentBlock(part, shortfall);
+}
+
+function contentBlock(part: TextPart | ImagePart | FilePart, shortfall: Shortfall): JsonObject[] {
+  if (part.kind === "text") return textBlock(part);
+  const written: Written = part.kind === "image" ? imageBlock(part) : documentBlock(part);
+  if (isProblem(written)) {
+    shortfall.unsupported.push({ feature: part.kind, message: written.problem });
+    return [];
+  }
+  return [{ ...written, ...cacheControl(part.cache) }];
+}
+
+function resultBlock(part: ToolResultPart, ids: ToolIds, shortfall: Shortfall): JsonObject {
+  const content = part.content.flatMap((inner) => contentBlock(inner, shortfall));
+  return {
+    type: "tool_result",
+    tool_use_id: ids.ofResult(part.callId),
+    ...(content.length === 0 ? {} : { content: contentOf(content) }),
+    ...(part.isError ? { is_error: true } : {}),
+    ...cacheControl(part.cache),
+  };
+}
+
+/** Thoughts pass only with this vendor's signature: it refuses unsigned ones and those of others. */
+function assistantBlock(part: AssistantPart, ids: ToolIds): JsonObject[] {
+  switch (part.kind) {
+    case "text":
+      return textBlock(part);
+    case "refusal":
+      return textBlock({ kind: "text", text: part.text });
+    case "reasoning": {
+      const signature = part.signature?.family === "anthropic" ? part.signature.value : "";
+      if (signature === "") return [];
+      return [part.redacted ? { type: "redacted_thinking", data: signature } : { type: "thinking", thinking: part.text, signature }];
+    }
+    case "tool_call":
+      return [{ type: "tool_use", id: ids.ofCall(part.id), name: part.name, input: toolInput(part.arguments), ...cacheControl(part.cache) }];
+  }
+}

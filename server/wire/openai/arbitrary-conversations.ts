@@ -1,0 +1,203 @@
+import fc from "fast-check";
+import type { ConversationEvent, ConversationReply } from "../conversation/reply.ts";
+import type { AssistantPart, ConversationRequest, Tool, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import { isObject, type JsonObject } from "../document.ts";
+import type { Usage } from "../usage.ts";
+
+/** Small conversations for the laws that the OpenAI codecs are held to. Each function takes what a format can hold. */
+
+const word = fc.string({ minLength: 1, maxLength: 8, unit: "binary" }).filter((text) => text.trim() !== "" && text.isWellFormed());
+const name = fc.stringMatching(/^[A-Za-z0-9_-]{1,12}$/);
+const json = fc.json({ maxDepth: 2 }).map((text) => JSON.stringify({ a: JSON.parse(text) as unknown }));
+const schema = fc.constantFrom({ type: "object" }, { type: "object", properties: { a: { type: "string" } }, required: ["a"] });
+const nothing = fc.constant(null);
+
+const text = fc.record({ kind: fc.constant("text" as const), text: word });
+
+const userPart: fc.Arbitrary<UserPart> = fc.oneof(
+  text,
+  fc.record({ kind: fc.constant("image" as const), source: fc.record({ base64: fc.constantFrom("aGk=", "AAAA") }), mediaType: fc.constantFrom("image/png", "image/jpeg") }),
+  fc.record({ kind: fc.constant("image" as const), source: fc.record({ url: fc.constant("https://example.com/a.png") }), mediaType: nothing, detail: fc.constantFrom("low", "high") }),
+  fc.record({ kind: fc.constant("file" as const), source: fc.record({ base64: fc.constant("JVBERi0=") }), mediaType: fc.constant("application/pdf"), name: fc.constant("a.pdf") }),
+);
+
+/** The parts of an assistant in whatever order the format keeps. */
+type Assistant = fc.Arbitrary<AssistantPart[]>;
+
+const refusalPart = fc.record({ kind: fc.constant("refusal" as const), text: word });
+const call = (id: string) => fc.record({ kind: fc.constant("tool_call" as const), id: fc.constant(id), name, arguments: json });
+const calls = fc.integer({ min: 0, max: 3 }).chain((count) => fc.tuple(...Array.from({ length: count }, (_, i) => call(`call_${i}`))));
+const sealedReasoning = fc
+  .record({ text: fc.oneof(fc.constant(""), word), value: name })
+  .map(({ text: shown, value }): AssistantPart => ({ kind: "reasoning", text: shown, signature: { family: "openai", value }, redacted: shown === "" }));
+
+/** Texts, then a refusal, then calls. */
+export const plainAssistant: Assistant = fc.tuple(fc.array(text, { maxLength: 2 }), fc.option(refusalPart, { nil: undefined, freq: 8 }), calls).map(([texts, refusal, made]) => [...texts, ...(refusal === undefined ? [] : [refusal]), ...made]);
+
+/** Any order, reasoning with what OpenAI sealed; at least one part. */
+export const sealedAssistant: Assistant = fc
+  .tuple(fc.array(fc.oneof(text, refusalPart, sealedReasoning), { maxLength: 3 }), calls)
+  .map(([said, made]) => [...said, ...made])
+  .filter((parts) => parts.length > 0);
+
+/** An exchange: what the user says, what the assistant says, and the results of its calls. */
+function exchange(assistant: Assistant, extra: fc.Arbitrary<UserPart>): fc.Arbitrary<Turn[]> {
+  return fc.tuple(fc.array(fc.oneof(userPart, extra), { minLength: 1, maxLength: 3 }), assistant, fc.option(fc.array(text, { minLength: 1, maxLength: 2 }), { freq: 4 }), fc.array(text, { maxLength: 2 })).map(([said, parts, system, found]) => {
+    const results = parts.flatMap((part): ToolResultPart[] => (part.kind === "tool_call" ? [{ kind: "tool_result", callId: part.id, toolName: null, content: found, isError: false }] : []));
+    const turns: Turn[] = [{ role: "user", parts: said }, { role: "assistant", parts }];
+    if (results.length > 0) turns.push({ role: "user", parts: results });
+    if (system !== null) turns.push({ role: "system", parts: system });
+    return turns;
+  });
+}
+
+export interface RequestKinds {
+  readonly assistant: Assistant;
+  readonly extra: fc.Arbitrary<UserPart>;
+  readonly mostInstructions: number;
+  readonly strict: fc.Arbitrary<boolean | null>;
+  readonly own: fc.Arbitrary<Partial<ConversationRequest>>;
+}
+
+export function conversations(kinds: RequestKinds): fc.Arbitrary<ConversationRequest> {
+  const tool: fc.Arbitrary<Tool> = fc.record({ name, description: fc.option(word), schema: fc.option(schema), strict: kinds.strict });
+  const choice = fc.oneof(
+    fc.constantFrom(null, { kind: "auto" as const }, { kind: "none" as const }, { kind: "required" as const }),
+    fc.record({ kind: fc.constant("tool" as const), name }),
+    fc.record({ kind: fc.constant("subset" as const), names: fc.array(name, { minLength: 1, maxLength: 2 }), required: fc.boolean() }),
+  );
+  return fc
+    .record({
+      instructions: fc.array(text, { maxLength: kinds.mostInstructions }),
+      turns: fc.array(exchange(kinds.assistant, kinds.extra), { minLength: 1, maxLength: 2 }).map((turns) => turns.flat()),
+      tools: fc.array(tool, { maxLength: 2 }),
+      toolChoice: choice,
+      parallelToolCalls: fc.option(fc.boolean()),
+      maxOutputTokens: fc.option(fc.nat()),
+      temperature: fc.option(fc.constantFrom(0, 0.5, 1)),
+      topP: fc.option(fc.constantFrom(0.1, 1)),
+      output: fc.option(
+        fc.oneof(fc.constantFrom({ kind: "text" as const }, { kind: "json" as const }), fc.record({ kind: fc.constant("schema" as const), name, description: fc.option(word), schema, strict: fc.option(fc.boolean()) })),
+      ),
+      endUser: fc.option(word),
+      stream: fc.boolean(),
+      own: kinds.own,
+    })
+    .map(({ own, ...request }) => ({
+      ...request,
+      ...(request.tools.length === 0 ? { toolChoice: null, parallelToolCalls: null } : {}),
+      topK: null,
+      stop: [],
+      seed: null,
+      presencePenalty: null,
+      frequencyPenalty: null,
+      candidates: null,
+      logprobs: null,
+      reasoning: null,
+      ...own,
+    }));
+}
+
+const usage: fc.Arbitrary<Usage> = fc.record({ inputUncached: fc.nat(99), cacheRead: fc.nat(99), cacheWrite: fc.nat(99), cacheWriteHour: fc.constant(0), output: fc.integer({ min: 50, max: 99 }), reasoning: fc.nat(50), estimated: fc.constant(false) });
+
+/** Answers whose stop reason agrees with their parts. `parts` in the order the format keeps. */
+export function replies(parts: Assistant, ids: fc.Arbitrary<string>): fc.Arbitrary<ConversationReply> {
+  return fc.record({ id: ids, parts, cut: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) }).map(({ id, parts: said, cut, filtered, usage: counted }) => {
+    const refused = said.some(({ kind }) => kind === "refusal");
+    const called = said.some(({ kind }) => kind === "tool_call");
+    const stop = cut ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
+    return { id, candidates: [{ index: 0, parts: said, stop, stopSequence: null, stopDetail: null }], usage: counted };
+  });
+}
+
+const shownReasoning = fc.record({ kind: fc.constant("reasoning" as const), text: word, redacted: fc.constant(false) });
+
+/** One of each at most: reasoning, text, refusal, then calls. */
+export const chatAnswer: Assistant = fc
+  .tuple(fc.option(shownReasoning, { nil: undefined }), fc.option(text, { nil: undefined }), fc.option(refusalPart, { nil: undefined, freq: 8 }), calls)
+  .map(([reasoning, said, refusal, made]) => [reasoning, said, refusal, ...made].filter((part) => part !== undefined));
+
+/** An answer as the events a provider's stream would have been read into, its texts cut in pieces of `size`. */
+export function eventsOf(reply: ConversationReply, size: number): ConversationEvent[] {
+  const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
+  for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
+    parts.forEach((said, part) => {
+      if (said.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: said.id, name: said.name });
+      else events.push({ kind: "part_start", candidate, part, type: said.kind });
+      const whole = [...(said.kind === "tool_call" ? said.arguments : said.text)];
+      for (let at = 0; at < whole.length; at += size) events.push({ kind: "delta", candidate, part, text: whole.slice(at, at + size).join("") });
+      if (said.kind === "reasoning" && said.signature !== undefined) events.push({ kind: "signature", candidate, part, signature: said.signature, redacted: said.redacted });
+      events.push({ kind: "part_end", candidate, part });
+    });
+    events.push({ kind: "stop", candidate, reason: stop, stopSequence, stopDetail });
+  }
+  if (reply.usage !== null) events.push({ kind: "usage", usage: reply.usage });
+  return events;
+}
+
+/** The whole answer that events make; throws where they break their own grammar. */
+export function replyOf(events: readonly ConversationEvent[]): ConversationReply {
+  let id: string | null = null;
+  let counted: Usage | null = null;
+  const made = new Map<number, { parts: AssistantPart[]; open: Set<number>; end: { stop: ConversationReply["candidates"][number]["stop"]; stopSequence: string | null; stopDetail: string | null } | null }>();
+  const of = (candidate: number) => {
+    const found = made.get(candidate) ?? { parts: [], open: new Set<number>(), end: null };
+    made.set(candidate, found);
+    return found;
+  };
+  events.forEach((event, i) => {
+    if ((event.kind === "start") !== (i === 0)) throw new Error(`start at ${i}`);
+    if (event.kind === "start") id = event.id;
+    else if (event.kind === "usage") counted = event.usage;
+    else if (event.kind === "fault") throw new Error(event.fault.message);
+    else {
+      const { parts, open, end } = of(event.candidate);
+      if (end !== null) throw new Error("something after stop");
+      if (event.kind === "stop") {
+        if (open.size > 0) throw new Error("open parts at stop");
+        of(event.candidate).end = { stop: event.reason, stopSequence: event.stopSequence, stopDetail: event.stopDetail };
+        return;
+      }
+      if (event.kind === "part_start") {
+        if (event.part !== parts.length) throw new Error("parts out of order");
+        open.add(event.part);
+        parts.push(event.type === "tool_call" ? { kind: "tool_call", id: event.id, name: event.name, arguments: "" } : event.type === "reasoning" ? { kind: "reasoning", text: "", redacted: false } : { kind: event.type, text: "" });
+        return;
+      }
+      if (!open.has(event.part)) throw new Error("a part that is not open");
+      const part = parts[event.part] as AssistantPart;
+      if (event.kind === "delta") parts[event.part] = part.kind === "tool_call" ? { ...part, arguments: part.arguments + event.text } : { ...part, text: part.text + event.text };
+      else if (event.kind === "signature") parts[event.part] = { ...(part as AssistantPart & { kind: "reasoning" }), signature: event.signature, redacted: event.redacted };
+      else open.delete(event.part);
+    }
+  });
+  const candidates = [...made].map(([index, { parts, end }]) => {
+    if (end === null) throw new Error("no stop");
+    return { index, parts, ...end };
+  });
+  return { id, candidates, usage: counted };
+}
+
+/** Bytes in pieces of the given sizes, used again and again. */
+export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {
+  const bytes = new TextEncoder().encode(whole);
+  const pieces: Uint8Array[] = [];
+  for (let at = 0, i = 0; at < bytes.length; i++) {
+    const size = sizes[i % sizes.length] as number;
+    pieces.push(bytes.subarray(at, at + size));
+    at += size;
+  }
+  return pieces;
+}
+
+export const cuts: fc.Arbitrary<number[]> = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 });
+
+/** A body with some of its parts replaced by junk; it stays an object, as every reader is promised. */
+export function mutated(body: JsonObject, dice: { next(): { value: number } }, junk: unknown): JsonObject {
+  const change = (value: unknown): unknown => {
+    if (dice.next().value % 12 === 0) return junk;
+    if (Array.isArray(value)) return value.map(change);
+    return isObject(value) ? mutated(value, dice, junk) : value;
+  };
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, change(value)])) as JsonObject;
+}

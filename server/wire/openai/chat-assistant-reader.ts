@@ -1,0 +1,60 @@
+import type { AssistantPart } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { filledOf, listOf, objectOf, objectsOf, textOf } from "./loose-fields.ts";
+
+/** What an assistant message says in its texts, in order: reasoning first, as vendors mean it. */
+export function assistantTexts(message: JsonObject): AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  const reasoning = filledOf(message.reasoning_content) ?? filledOf(message.reasoning);
+  if (reasoning !== null) parts.push({ kind: "reasoning", text: reasoning, redacted: false });
+  for (const piece of contentPieces(message.content)) parts.push(piece.kind === "reasoning" ? { kind: "reasoning", text: piece.text, redacted: false } : { kind: piece.kind, text: piece.text });
+  const refusal = filledOf(message.refusal);
+  if (refusal !== null) parts.push({ kind: "refusal", text: refusal });
+  return parts;
+}
+
+export interface ContentPiece {
+  readonly kind: "text" | "reasoning" | "refusal";
+  readonly text: string;
+}
+
+/** The `content` of a model's message or of a piece of one: a string, or a list that may hold thinking (Mistral). */
+export function contentPieces(content: unknown): ContentPiece[] {
+  const whole = filledOf(content);
+  if (whole !== null) return [{ kind: "text", text: whole }];
+  const pieces: ContentPiece[] = [];
+  for (const entry of listOf(content)) {
+    const plain = filledOf(entry);
+    if (plain !== null) pieces.push({ kind: "text", text: plain });
+    const part = objectOf(entry);
+    if (part === null) continue;
+    const kind = part.type === "thinking" ? "reasoning" : part.type === "refusal" ? "refusal" : "text";
+    const text = kind === "reasoning" ? thinkingText(part.thinking) : (filledOf(part.refusal) ?? filledOf(part.text));
+    if (text !== null && text !== "") pieces.push({ kind, text });
+  }
+  return pieces;
+}
+
+function thinkingText(thinking: unknown): string | null {
+  if (typeof thinking === "string") return thinking;
+  let text = "";
+  for (const [part] of objectsOf(thinking)) text += filledOf(part.text) ?? "";
+  return text;
+}
+
+/** JSON text of a call's arguments, which some servers send as an object; a call without any has the empty object. */
+export function argumentsText(value: unknown): string {
+  const text = textOf(value);
+  return text === null || text.trim() === "" ? "{}" : text;
+}
+
+/** The function calls of a message. `mint` gives the id of a call that came without. Calls of other kinds are left out. */
+export function functionCalls(message: JsonObject, mint: (place: number) => string): AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  for (const [call, place] of objectsOf(message.tool_calls)) {
+    const called = objectOf(call.function);
+    const name = filledOf(called?.name);
+    if (name !== null) parts.push({ kind: "tool_call", id: filledOf(call.id) ?? mint(place), name, arguments: argumentsText(called?.arguments) });
+  }
+  return parts;
+}

@@ -1,0 +1,113 @@
+import type { ConversationEvent } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import { mintCallId } from "./call-id.ts";
+import { contentPieces } from "./chat-assistant-reader.ts";
+import { stopReason } from "./chat-stop.ts";
+import { filledOf, objectOf, objectsOf, textOf, wholeOf } from "./loose-fields.ts";
+
+type TextKind = "text" | "reasoning" | "refusal";
+
+interface OpenCall {
+  id: string | null;
+  readonly place: number;
+  /** Null until the call's name has come: only then can it begin. */
+  part: number | null;
+  held: string;
+  filled: boolean;
+}
+
+/**
+ * One choice of a streamed chat completion. Texts of one kind make one part until another kind comes; calls stay open
+ * until the end, because their fragments may come interleaved.
+ */
+export class CandidateReader {
+  private readonly index: number;
+  private readonly answerId: string | null;
+  private readonly emit: (event: ConversationEvent) => void;
+  private readonly calls: OpenCall[] = [];
+  private readonly callAt = new Map<number, OpenCall>();
+  private text: { readonly kind: TextKind; readonly part: number } | null = null;
+  private parts = 0;
+  private refused = false;
+  stopped = false;
+
+  constructor(index: number, answerId: string | null, emit: (event: ConversationEvent) => void) {
+    this.index = index;
+    this.answerId = answerId;
+    this.emit = emit;
+  }
+
+  read(choice: JsonObject): void {
+    if (this.stopped) return;
+    const delta = objectOf(choice.delta);
+    if (delta !== null) {
+      this.piece("reasoning", filledOf(delta.reasoning_content) ?? filledOf(delta.reasoning));
+      for (const { kind, text } of contentPieces(delta.content)) this.piece(kind, text);
+      this.piece("refusal", filledOf(delta.refusal));
+      for (const [fragment] of objectsOf(delta.tool_calls)) this.fragment(fragment);
+    }
+    if (choice.finish_reason !== null && choice.finish_reason !== undefined) this.stop(choice.finish_reason, filledOf(choice.stop_reason), filledOf(choice.stop_detail));
+  }
+
+  stop(finish: unknown, stopSequence: string | null, stopDetail: string | null): void {
+    if (this.stopped) return;
+    this.stopped = true;
+    this.endText();
+    for (const call of this.calls) this.endCall(call);
+    const reason = stopReason(finish, { calls: this.calls.some(({ part }) => part !== null), refusal: this.refused });
+    this.emit({ kind: "stop", candidate: this.index, reason: reason === "end" && stopSequence !== null ? "stop_sequence" : reason, stopSequence, stopDetail });
+  }
+
+  private piece(kind: TextKind, text: string | null): void {
+    if (text === null) return;
+    if (this.text?.kind !== kind) {
+      this.endText();
+      this.text = { kind, part: this.parts++ };
+      if (kind === "refusal") this.refused = true;
+      this.emit({ kind: "part_start", candidate: this.index, part: this.text.part, type: kind });
+    }
+    this.emit({ kind: "delta", candidate: this.index, part: this.text.part, text });
+  }
+
+  private endText(): void {
+    if (this.text !== null) this.emit({ kind: "part_end", candidate: this.index, part: this.text.part });
+    this.text = null;
+  }
+
+  private fragment(fragment: JsonObject): void {
+    const called = objectOf(fragment.function);
+    // Calls of other kinds were not asked for: no translated request offers them.
+    if (called === null) return;
+    const id = filledOf(fragment.id);
+    const name = filledOf(called.name);
+    const call = this.callFor(wholeOf(fragment.index), id, name);
+    call.id ??= id;
+    if (call.part === null && name !== null) {
+      this.endText();
+      call.part = this.parts++;
+      this.emit({ kind: "part_start", candidate: this.index, part: call.part, type: "tool_call", id: call.id ?? mintCallId(this.answerId, this.index, call.place), name });
+    }
+    call.held += textOf(called.arguments) ?? "";
+    if (call.part === null || call.held === "") return;
+    call.filled ||= call.held.trim() !== "";
+    this.emit({ kind: "delta", candidate: this.index, part: call.part, text: call.held });
+    call.held = "";
+  }
+
+  /** Servers differ: some give every call the index 0, some none; a new id with a name is then a new call. */
+  private callFor(index: number | null, id: string | null, name: string | null): OpenCall {
+    const known = index === null ? (this.calls.find((call) => id !== null && call.id === id) ?? this.calls.at(-1)) : this.callAt.get(index);
+    const another = name !== null && known !== undefined && known.part !== null && (index === null ? id === null || known.id !== id : id !== null && known.id !== null && known.id !== id);
+    if (known !== undefined && !another) return known;
+    const call: OpenCall = { id: null, place: this.calls.length, part: null, held: "", filled: false };
+    this.calls.push(call);
+    if (index !== null) this.callAt.set(index, call);
+    return call;
+  }
+
+  private endCall(call: OpenCall): void {
+    if (call.part === null) return;
+    if (!call.filled) this.emit({ kind: "delta", candidate: this.index, part: call.part, text: "{}" });
+    this.emit({ kind: "part_end", candidate: this.index, part: call.part });
+  }
+}

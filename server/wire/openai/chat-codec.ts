@@ -1,0 +1,44 @@
+import type { ConversationCodec } from "../conversation/codec.ts";
+import { readReply } from "./chat-reply-reader.ts";
+import { writeReply } from "./chat-reply-writer.ts";
+import { readRequest } from "./chat-request-reader.ts";
+import { writeRequest } from "./chat-request-writer.ts";
+import { ChatStreamReader } from "./chat-stream-reader.ts";
+import { ChatStreamWriter } from "./chat-stream-writer.ts";
+import { readFault, writeFault } from "./fault.ts";
+
+/** OpenAI Chat Completions, and the many servers that resemble it. */
+export const chatCodec: ConversationCodec = {
+  format: "chat",
+  spelling: {
+    candidates: "n",
+    logprobs: "logprobs",
+    seed: "seed",
+    top_k: "top_k",
+    stop: "stop",
+    presence_penalty: "presence_penalty",
+    frequency_penalty: "frequency_penalty",
+    temperature: "temperature",
+    top_p: "top_p",
+    parallel_tool_calls: "parallel_tool_calls",
+    tool_choice: "tool_choice",
+    tools: "tools",
+    output: "response_format",
+    reasoning: "reasoning_effort",
+    end_user: "user",
+    image: "messages[].content[].image_url",
+    file: "messages[].content[].file",
+    audio: "messages[].content[].input_audio",
+    cache: "messages[].content[].prompt_cache_breakpoint",
+    system_turn: "messages[].role",
+    messages: "messages",
+  },
+  readRequest,
+  writeRequest,
+  readReply,
+  writeReply,
+  streamReader: () => new ChatStreamReader(),
+  streamWriter: (context) => new ChatStreamWriter(context),
+  readFault,
+  writeFault,
+};

@@ -1,0 +1,108 @@
+import type { AssistantPart, ConversationRequest, FilePart, ImagePart, TextPart, ToolResultPart, UserPart } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { dataUrl } from "./data-url.ts";
+import type { WriteReport } from "./write-report.ts";
+
+/** Turns as chat messages. One turn may become several: each tool result is a message of its own. */
+export function writeMessages(request: ConversationRequest, report: WriteReport): JsonObject[] {
+  const messages: JsonObject[] = [];
+  if (request.instructions.length > 0) messages.push({ role: "system", content: content(request.instructions, report) });
+  for (const turn of request.turns) {
+    if (turn.role === "system") messages.push({ role: "system", content: content(turn.parts, report) });
+    else if (turn.role === "assistant") messages.push(assistantMessage(turn.parts, report));
+    else messages.push(...userMessages(turn.parts, report));
+  }
+  return messages;
+}
+
+/** Results come first, right behind the calls they answer. A tool message holds text only, so its media follow as the user's. */
+function userMessages(parts: readonly UserPart[], report: WriteReport): JsonObject[] {
+  const messages: JsonObject[] = [];
+  const own: Exclude<UserPart, ToolResultPart>[] = [];
+  const media: Exclude<UserPart, ToolResultPart>[] = [];
+  for (const part of parts) {
+    if (part.kind !== "tool_result") {
+      own.push(part);
+      continue;
+    }
+    if (part.cache !== undefined) report.drop("cache");
+    const texts = part.content.filter((inner) => inner.kind === "text");
+    const rest = part.content.filter((inner) => inner.kind !== "text");
+    messages.push({ role: "tool", tool_call_id: part.callId, content: content(texts, report) });
+    if (rest.length > 0) media.push({ kind: "text", text: `Returned by tool call ${part.callId}:` }, ...rest);
+  }
+  if (own.length + media.length > 0 || messages.length === 0) messages.push({ role: "user", content: content([...media, ...own], report) });
+  return messages;
+}
+
+function assistantMessage(parts: readonly AssistantPart[], report: WriteReport): JsonObject {
+  const texts: TextPart[] = [];
+  const calls: JsonObject[] = [];
+  let refusal = "";
+  for (const part of parts) {
+    switch (part.kind) {
+      case "text":
+        texts.push(part);
+        break;
+      case "refusal":
+        refusal += part.text;
+        break;
+      case "tool_call":
+        if (part.cache !== undefined) report.drop("cache");
+        calls.push({ id: part.id, type: "function", function: { name: part.name, arguments: part.arguments } });
+        break;
+      case "reasoning":
+        // Earlier reasoning has no place in this format; servers that show it refuse to get it back.
+        break;
+    }
+  }
+  const message: JsonObject = { role: "assistant", content: texts.length === 0 ? (calls.length > 0 || refusal !== "" ? null : "") : content(texts, report) };
+  if (refusal !== "") message.refusal = refusal;
+  if (calls.length > 0) message.tool_calls = calls;
+  return message;
+}
+
+/** A single text is written as the plain string that every server takes. */
+function content(parts: readonly Exclude<UserPart, ToolResultPart>[], report: WriteReport): string | JsonObject[] {
+  for (const part of parts) if ("cache" in part && part.cache !== undefined) report.drop("cache");
+  const [first] = parts;
+  if (first === undefined) return "";
+  if (parts.length === 1 && first.kind === "text") return first.text;
+  return parts.map((part) => contentPart(part, report)).filter((part) => part !== null);
+}
+
+function contentPart(part: Exclude<UserPart, ToolResultPart>, report: WriteReport): JsonObject | null {
+  switch (part.kind) {
+    case "text":
+      return { type: "text", text: part.text };
+    case "image":
+      return imagePart(part, report);
+    case "file":
+      return filePart(part, report);
+    case "audio": {
+      const format = part.mediaType === "audio/mpeg" || part.mediaType === "audio/mp3" ? "mp3" : part.mediaType === "audio/wav" || part.mediaType === "audio/x-wav" ? "wav" : null;
+      if (format !== null) return { type: "input_audio", input_audio: { data: part.base64, format } };
+      report.refuse("audio", `${part.mediaType} cannot be sent to this model: only wav and mp3 can`);
+      return null;
+    }
+  }
+}
+
+function imagePart({ source, mediaType, detail }: ImagePart, report: WriteReport): JsonObject | null {
+  if ("fileId" in source) {
+    report.refuse("image", "an image cannot be named by a file id for this model: send its data or its address");
+    return null;
+  }
+  const url = "url" in source ? source.url : dataUrl(source.base64, mediaType ?? "image/png");
+  return { type: "image_url", image_url: { url, ...(detail === undefined ? {} : { detail }) } };
+}
+
+function filePart({ source, mediaType, name }: FilePart, report: WriteReport): JsonObject | null {
+  if ("text" in source) return { type: "text", text: source.text };
+  if ("url" in source) {
+    report.refuse("file", "a file cannot be given by its address to this model: send its data");
+    return null;
+  }
+  if ("fileId" in source) return { type: "file", file: { file_id: source.fileId, ...(name === null ? {} : { filename: name }) } };
+  return { type: "file", file: { filename: name ?? "document.pdf", file_data: dataUrl(source.base64, mediaType ?? "application/pdf") } };
+}

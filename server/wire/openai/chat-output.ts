@@ -1,0 +1,26 @@
+import { listOf, objectOf } from "./loose-fields.ts";
+
+/** Length of what a model wrote into a message or a piece of one: texts, reasoning, refusals, arguments of tool calls. */
+export function outputLength(message: unknown): number {
+  const object = objectOf(message);
+  if (object === null) return 0;
+  let length = lengthOfContent(object.content);
+  length += lengthOfContent(object.reasoning_content ?? object.reasoning) + lengthOfContent(object.refusal);
+  for (const call of listOf(object.tool_calls)) {
+    const called = objectOf(call);
+    length += lengthOfCall(called?.function) + lengthOfContent(objectOf(called?.custom)?.input);
+  }
+  return length + lengthOfCall(object.function_call);
+}
+
+function lengthOfCall(call: unknown): number {
+  const called = objectOf(call);
+  return called === null ? 0 : lengthOfContent(called.name) + lengthOfContent(called.arguments);
+}
+
+function lengthOfContent(content: unknown): number {
+  if (typeof content === "string") return content.length;
+  let length = 0;
+  for (const part of listOf(content)) length += typeof part === "string" ? part.length : lengthOfContent(objectOf(part)?.text) + lengthOfContent(objectOf(part)?.thinking);
+  return length;
+}

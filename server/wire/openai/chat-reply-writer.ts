@@ -1,0 +1,46 @@
+import type { ReplyContext } from "../conversation/codec.ts";
+import type { Candidate, ConversationReply } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import { finishReason, refusalNote } from "./chat-stop.ts";
+import { UniqueCallIds } from "./unique-call-ids.ts";
+import { usageMember } from "./usage.ts";
+
+/**
+ * A whole chat completion. Beside OpenAI's own members a message may carry `reasoning_content`, as most servers of this
+ * format do, and a choice `stop_detail`: what the provider said about a refusal, a filter or a call it could not form.
+ */
+export function writeReply(reply: ConversationReply, context: ReplyContext): JsonObject {
+  const body: JsonObject = {
+    id: reply.id ?? `chatcmpl-${context.callId}`,
+    object: "chat.completion",
+    created: context.created,
+    model: context.model,
+    choices: reply.candidates.map(choiceMember),
+  };
+  if (reply.usage !== null) body.usage = usageMember(reply.usage);
+  return body;
+}
+
+function choiceMember(candidate: Candidate): JsonObject {
+  let text = "";
+  let texts = 0;
+  let reasoning = "";
+  let refusal = refusalNote(candidate) ?? "";
+  const calls: JsonObject[] = [];
+  const ids = new UniqueCallIds();
+  for (const part of candidate.parts) {
+    if (part.kind === "text") {
+      text += part.text;
+      texts++;
+    } else if (part.kind === "reasoning") reasoning += part.text;
+    else if (part.kind === "refusal") refusal += part.text;
+    else calls.push({ id: ids.of(part.id), type: "function", function: { name: part.name, arguments: part.arguments } });
+  }
+  const message: JsonObject = { role: "assistant", content: texts > 0 || (calls.length === 0 && refusal === "") ? text : null, refusal: refusal === "" ? null : refusal };
+  if (reasoning !== "") message.reasoning_content = reasoning;
+  if (calls.length > 0) message.tool_calls = calls;
+  const choice: JsonObject = { index: candidate.index, message, logprobs: null, finish_reason: finishReason(candidate.stop, candidate.parts.some(({ kind }) => kind === "refusal")) };
+  if (candidate.stopSequence !== null) choice.stop_reason = candidate.stopSequence;
+  if (candidate.stopDetail !== null) choice.stop_detail = candidate.stopDetail;
+  return choice;
+}

@@ -1,0 +1,74 @@
+import type { RequestRead } from "../conversation/codec.ts";
+import type { JsonObject } from "../document.ts";
+import { readMessages } from "./chat-messages-reader.ts";
+import { readEffort, readOutputFormat, readToolChoice, readTools } from "./function-tools.ts";
+import { booleanOf, filledOf, listOf, numberOf, objectOf, stringOf, wholeOf } from "./loose-fields.ts";
+import { NOT_ELSEWHERE, ReadReport } from "./read-report.ts";
+
+/** Members that are read, or that mean nothing beside the call itself. */
+const READ: ReadonlySet<string> = new Set([
+  "model", "model_id", "messages", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "max_tokens", "max_completion_tokens",
+  "temperature", "top_p", "top_k", "stop", "seed", "presence_penalty", "frequency_penalty", "n", "logprobs", "top_logprobs", "response_format",
+  "reasoning_effort", "user", "safety_identifier", "modalities", "audio",
+]);
+
+/** Members whose loss would change what the caller gets, with why. */
+const REFUSED: Readonly<Record<string, string>> = {
+  functions: "is the older form of `tools`: send `tools`",
+  function_call: "is the older form of `tool_choice`: send `tool_choice`",
+  web_search_options: NOT_ELSEWHERE,
+  logit_bias: NOT_ELSEWHERE,
+  moderation: NOT_ELSEWHERE,
+};
+
+const functionOf = (tool: JsonObject) => objectOf(tool.function);
+
+/** A chat completion request as a conversation. `body` has passed `readChatRequest`. */
+export function readRequest(body: JsonObject): RequestRead {
+  const report = new ReadReport();
+  const { instructions, turns } = readMessages(body.messages, report);
+  const effort = readEffort(body.reasoning_effort, "reasoning_effort", report);
+  const request = {
+    instructions,
+    turns,
+    tools: readTools(body.tools, functionOf, report),
+    toolChoice: readToolChoice(body.tool_choice, functionOf, report),
+    parallelToolCalls: booleanOf(body.parallel_tool_calls),
+    maxOutputTokens: wholeOf(body.max_completion_tokens) ?? wholeOf(body.max_tokens),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: wholeOf(body.top_k),
+    stop: stopsOf(body.stop),
+    seed: numberOf(body.seed),
+    presencePenalty: numberOf(body.presence_penalty),
+    frequencyPenalty: numberOf(body.frequency_penalty),
+    candidates: wholeOf(body.n),
+    logprobs: body.logprobs === true ? (wholeOf(body.top_logprobs) ?? 0) : null,
+    output: readOutputFormat(body.response_format, "response_format", (format) => objectOf(format.json_schema), report),
+    reasoning: effort === null ? null : { effort, budgetTokens: null, visible: null },
+    endUser: filledOf(body.user) ?? filledOf(body.safety_identifier),
+    stream: body.stream === true,
+  };
+  reportRest(body, report);
+  return report.unsupported.length > 0 ? { unsupported: report.unsupported } : { request, dropped: report.dropped };
+}
+
+export function stopsOf(stop: unknown): string[] {
+  if (typeof stop === "string") return stop === "" ? [] : [stop];
+  return listOf(stop).filter((entry): entry is string => stringOf(entry) !== null);
+}
+
+function reportRest(body: JsonObject, report: ReadReport): void {
+  if (listOf(body.modalities).includes("audio")) report.refuse("modalities", `${NOT_ELSEWHERE}: answers in audio`);
+  else if (objectOf(body.audio) !== null) report.drop("audio");
+  for (const [name, value] of Object.entries(body)) {
+    if (READ.has(name) || value === null || value === undefined) continue;
+    const why = REFUSED[name];
+    if (why === undefined) report.drop(name);
+    else if (name === "web_search_options" || !isEmpty(value)) report.refuse(name, why);
+  }
+}
+
+function isEmpty(value: unknown): boolean {
+  return (Array.isArray(value) && value.length === 0) || (typeof value === "object" && value !== null && !Array.isArray(value) && Object.keys(value).length === 0);
+}

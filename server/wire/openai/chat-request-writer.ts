@@ -1,0 +1,70 @@
+import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
+import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
+import type { JsonObject, JsonValue } from "../document.ts";
+import { writeMessages } from "./chat-messages-writer.ts";
+import { effortOfBudget } from "./function-tools.ts";
+import { WriteReport } from "./write-report.ts";
+
+/** A conversation as a chat completion request; a streamed one asks for its usage, which metering stands on. */
+export function writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
+  const report = new WriteReport();
+  const body: JsonObject = { model: target.name, messages: writeMessages(request, report) };
+  if (request.turns.length === 0 && request.instructions.length === 0) report.refuse("messages", "there must be at least one message");
+
+  if (request.tools.length > 0) {
+    body.tools = request.tools.map((tool) => ({ type: "function", function: functionMembers(tool) }));
+    if (request.tools.some(({ cache }) => cache !== undefined)) report.drop("cache");
+    if (request.toolChoice !== null) body.tool_choice = choice(request.toolChoice);
+    if (request.parallelToolCalls !== null) body.parallel_tool_calls = request.parallelToolCalls;
+  }
+  const said: Readonly<Record<string, JsonValue | null>> = {
+    max_completion_tokens: request.maxOutputTokens,
+    temperature: request.temperature,
+    top_p: request.topP,
+    seed: request.seed,
+    presence_penalty: request.presencePenalty,
+    frequency_penalty: request.frequencyPenalty,
+    n: request.candidates,
+    user: request.endUser,
+    reasoning_effort: request.reasoning === null ? null : (request.reasoning.effort ?? effortOfBudget(request.reasoning.budgetTokens)),
+  };
+  for (const [name, value] of Object.entries(said)) if (value !== null) body[name] = value;
+  if (request.stop.length > 0) body.stop = [...request.stop];
+  if (request.stop.length > 4) report.refuse("stop", "this model takes at most 4 stop sequences");
+  if (request.output !== null) body.response_format = outputFormat(request.output);
+  if (request.topK !== null) report.drop("top_k");
+  if (request.logprobs !== null) report.refuse("logprobs", "log probabilities are not passed on from this model's provider");
+  if (request.stream) {
+    body.stream = true;
+    body.stream_options = { include_usage: true };
+  }
+  return report.unsupported.length > 0 ? { unsupported: report.unsupported } : { body, dropped: report.dropped };
+}
+
+function functionMembers({ name, description, schema, strict }: Tool): JsonObject {
+  const members: JsonObject = { name };
+  if (description !== null) members.description = description;
+  if (schema !== null) members.parameters = schema as JsonObject;
+  if (strict !== null) members.strict = strict;
+  return members;
+}
+
+function choice(wanted: ToolChoice): JsonValue {
+  switch (wanted.kind) {
+    case "tool":
+      return { type: "function", function: { name: wanted.name } };
+    case "subset":
+      return { type: "allowed_tools", allowed_tools: { mode: wanted.required ? "required" : "auto", tools: wanted.names.map((name) => ({ type: "function", function: { name } })) } };
+    default:
+      return wanted.kind;
+  }
+}
+
+function outputFormat(output: OutputFormat): JsonObject {
+  if (output.kind === "text") return { type: "text" };
+  if (output.kind === "json") return { type: "json_object" };
+  const held: JsonObject = { name: output.name, schema: output.schema as JsonObject };
+  if (output.description !== null) held.description = output.description;
+  if (output.strict !== null) held.strict = output.strict;
+  return { type: "json_schema", json_schema: held };
+}

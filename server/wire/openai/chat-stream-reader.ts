@@ -1,0 +1,50 @@
+import type { ConversationEvent } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import { CandidateReader } from "./chat-candidate-reader.ts";
+import { EventReader } from "./event-reader.ts";
+import { readFault, statusOf } from "./fault.ts";
+import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
+import { usageOf } from "./usage.ts";
+
+/** The chunks of a streamed chat completion, of OpenAI or of a server that resembles it. */
+export class ChatStreamReader extends EventReader {
+  private readonly candidates = new Map<number, CandidateReader>();
+  private id: string | null = null;
+  private started = false;
+
+  protected read(chunk: JsonObject): void {
+    const error = objectOf(chunk.error) ?? (filledOf(chunk.error) === null && chunk.object !== "error" ? null : chunk);
+    if (error !== null) return this.fault(readFault(statusOf(error), chunk));
+    this.id ??= filledOf(chunk.id);
+    for (const [choice, place] of objectsOf(chunk.choices)) {
+      this.start();
+      const index = wholeOf(choice.index) ?? place;
+      let candidate = this.candidates.get(index);
+      if (candidate === undefined) this.candidates.set(index, (candidate = new CandidateReader(index, this.id, (event: ConversationEvent) => this.emit(event))));
+      candidate.read(choice);
+    }
+    const usage = usageOf(chunk.usage ?? objectOf(chunk.x_groq)?.usage);
+    if (usage !== null) {
+      this.start();
+      this.emit({ kind: "usage", usage });
+    }
+  }
+
+  /** A server that leaves the reason out has still ended its answer when it says so. */
+  protected done(): void {
+    for (const candidate of this.candidates.values()) candidate.stop(null, null, null);
+  }
+
+  protected finish(): boolean {
+    if (this.candidates.size === 0) return false;
+    for (const candidate of this.candidates.values()) if (!candidate.stopped) return false;
+    return true;
+  }
+
+  private start(): void {
+    if (this.started) return;
+    this.started = true;
+    this.emit({ kind: "start", id: this.id });
+  }
+}
+

@@ -1,0 +1,54 @@
+import type { ProviderFault } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import { filledOf, objectOf, stringOf } from "./loose-fields.ts";
+
+const NOTHING_SAID = "The provider reported an error and did not say what it was.";
+
+/**
+ * What OpenAI and the servers that resemble it say about a failure: an `error` object, an `error` text, the members of
+ * one at the top (vLLM), or `detail` (Mistral, FastAPI).
+ */
+export function readFault(status: number, body: JsonObject | null): ProviderFault {
+  const error = objectOf(body?.error) ?? body ?? {};
+  return {
+    status,
+    message: filledOf(body?.error) ?? filledOf(error.message) ?? filledOf(body?.detail) ?? (body?.detail === undefined ? NOTHING_SAID : JSON.stringify(body.detail)),
+    code: wordOf(error.code) ?? wordOf(error.type),
+    param: stringOf(error.param),
+  };
+}
+
+/** The error object of OpenAI's envelope. */
+export function errorObject({ status, message, code, param }: ProviderFault): JsonObject {
+  return { message, type: typeFor(status), param, code };
+}
+
+export function writeFault(fault: ProviderFault): JsonObject {
+  return { error: errorObject(fault) };
+}
+
+/** The status an error would have come with, where it came inside a stream. */
+export function statusOf(error: JsonObject): number {
+  const { code } = error;
+  if (typeof code === "number" && Number.isInteger(code) && code >= 400 && code < 600) return code;
+  const words = `${String(code ?? "")} ${String(error.type ?? "")}`;
+  if (/rate_limit|quota|too_many/.test(words)) return 429;
+  if (/overloaded|unavailable/.test(words)) return 503;
+  if (/timeout/.test(words)) return 504;
+  if (/authentication|api_key/.test(words)) return 401;
+  if (/permission/.test(words)) return 403;
+  if (/not_found/.test(words)) return 404;
+  return /invalid|content_filter|context_length|bad_request/i.test(words) ? 400 : 500;
+}
+
+function wordOf(value: unknown): string | null {
+  return typeof value === "number" ? String(value) : filledOf(value);
+}
+
+function typeFor(status: number): string {
+  if (status === 401) return "authentication_error";
+  if (status === 403) return "permission_error";
+  if (status === 404) return "not_found_error";
+  if (status === 429) return "rate_limit_error";
+  return status >= 500 ? "server_error" : "invalid_request_error";
+}

@@ -1,0 +1,71 @@
+import { EFFORTS, type Effort, type OutputFormat, type Tool, type ToolChoice } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { cacheHint } from "./chat-content-reader.ts";
+import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "./loose-fields.ts";
+import { toolName } from "./offered-tools.ts";
+import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
+
+/** Where a format keeps the members of a function tool: chat inside `function`, Responses in the tool itself. */
+export type ToolBody = (tool: JsonObject) => JsonObject | null;
+
+export function readTools(tools: unknown, bodyOf: ToolBody, report: ReadReport): Tool[] {
+  const read: Tool[] = [];
+  for (const [tool, i] of objectsOf(tools)) {
+    const body = tool.type === undefined || tool.type === "function" ? bodyOf(tool) : null;
+    const name = filledOf(body?.name);
+    if (body === null || name === null) report.refuse(`tools[${i}]`, `${NOT_ELSEWHERE}: only function tools have one, not ${JSON.stringify(tool.type ?? null)}`);
+    else read.push({ name, description: stringOf(body.description), schema: objectOf(body.parameters), strict: booleanOf(body.strict), ...cacheHint(tool) });
+  }
+  return read;
+}
+
+export function readToolChoice(choice: unknown, bodyOf: ToolBody, report: ReadReport): ToolChoice | null {
+  if (choice === undefined || choice === null) return null;
+  if (choice === "auto" || choice === "none" || choice === "required") return { kind: choice };
+  if (choice === "any") return { kind: "required" };
+  const object = objectOf(choice);
+  if (object?.type === "function") {
+    const name = filledOf(bodyOf(object)?.name);
+    if (name !== null) return { kind: "tool", name };
+  }
+  if (object?.type === "allowed_tools") {
+    const allowed = objectOf(object.allowed_tools) ?? object;
+    const names: string[] = [];
+    for (const [tool] of objectsOf(allowed.tools)) {
+      const name = tool.type === "function" ? toolName(tool) : null;
+      if (name === null) report.refuse("tool_choice", `${NOT_ELSEWHERE}: only function tools can be allowed`);
+      else names.push(name);
+    }
+    return { kind: "subset", names, required: allowed.mode === "required" };
+  }
+  report.refuse("tool_choice", NOT_ELSEWHERE);
+  return null;
+}
+
+/** The format of the answer. `schemaOf` gives the object that holds name and schema. */
+export function readOutputFormat(format: unknown, field: string, schemaOf: ToolBody, report: ReadReport): OutputFormat | null {
+  const object = objectOf(format);
+  if (object === null) return null;
+  if (object.type === "text") return { kind: "text" };
+  if (object.type === "json_object") return { kind: "json" };
+  const held = object.type === "json_schema" ? schemaOf(object) : null;
+  const schema = objectOf(held?.schema);
+  if (held !== null && schema !== null) return { kind: "schema", name: filledOf(held.name) ?? "answer", description: stringOf(held.description), schema, strict: booleanOf(held.strict) };
+  report.refuse(field, NOT_ELSEWHERE);
+  return null;
+}
+
+export function readEffort(value: unknown, field: string, report: ReadReport): Effort | null {
+  if (value === undefined || value === null) return null;
+  const effort = EFFORTS.find((known) => known === value) ?? null;
+  if (effort === null) report.refuse(field, `must be one of ${EFFORTS.join(", ")}`);
+  return effort;
+}
+
+/** Effort for a caller who counted reasoning in tokens; null leaves it to the model. */
+export function effortOfBudget(tokens: number | null): Effort | null {
+  if (tokens === null || tokens < 0) return null;
+  if (tokens === 0) return "none";
+  if (tokens <= 4096) return "low";
+  return tokens <= 16_384 ? "medium" : "high";
+}

@@ -1,0 +1,48 @@
+import { isObject, type JsonObject } from "../document.ts";
+
+/** Lenient reading of vendor JSON: a field of the wrong type counts as absent. */
+
+export function stringOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** A string that says something. */
+export function filledOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+export function numberOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) ? value : null;
+}
+
+/** A whole number of at least 0. */
+export function wholeOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
+}
+
+export function booleanOf(value: unknown): boolean | null {
+  return typeof value === "boolean" ? value : null;
+}
+
+export function objectOf(value: unknown): JsonObject | null {
+  return isObject(value) ? value : null;
+}
+
+export function listOf(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** The objects of a list, each with its place in it. */
+export function* objectsOf(value: unknown): Generator<[JsonObject, number]> {
+  const list = listOf(value);
+  for (let i = 0; i < list.length; i++) {
+    const entry = list[i];
+    if (isObject(entry)) yield [entry, i];
+  }
+}
+
+/** A string, or any other JSON value written as one; null when there is none. */
+export function textOf(value: unknown): string | null {
+  if (typeof value === "string") return value;
+  return value === undefined || value === null ? null : JSON.stringify(value);
+}

@@ -1,0 +1,134 @@
+import type { JsonDocument, JsonObject } from "../document.ts";
+import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
+import { choiceWithout, toolNames, toolsWithout } from "./offered-tools.ts";
+import { PlacedText, TextMeasure, type TextVisitor } from "./text-places.ts";
+
+/**
+ * What the requests of OpenAI's text endpoints have in common. Made only from a body that has passed its endpoint's
+ * checks.
+ */
+export abstract class OpenAiRequest implements InboundRequest {
+  protected readonly document: JsonDocument;
+  private measure: TextMeasure | null;
+
+  /** `measure`: of the texts as they stand, where the check has already gone over them. */
+  constructor(document: JsonDocument, measure: TextMeasure | null) {
+    this.document = document;
+    this.measure = measure;
+  }
+
+  /** The members that hold the ceiling on output; where the caller used none, the last is written. */
+  protected abstract readonly ceilings: readonly string[];
+  protected abstract visitAll(visit: TextVisitor): void;
+  protected abstract promptEdit(systemPrompt: string): readonly [member: string, text: string] | null;
+  abstract addInstructions(before: readonly string[], after: readonly string[]): void;
+
+  get body(): JsonObject {
+    return this.document.value;
+  }
+
+  get model(): string | null {
+    return stringOf(this.body.model);
+  }
+
+  get modelId(): string | null {
+    return stringOf(this.body.model_id);
+  }
+
+  get stream(): boolean {
+    return this.body.stream === true;
+  }
+
+  get temperature(): number | null {
+    return numberOf(this.body.temperature);
+  }
+
+  set temperature(value: number | null) {
+    this.document.set("temperature", value ?? undefined);
+  }
+
+  /** Where the caller gave two ceilings the greater: providers differ in which of them they obey. */
+  get maxTokens(): number | null {
+    let most: number | null = null;
+    for (const name of this.ceilings) {
+      const value = wholeOf(this.body[name]);
+      if (value !== null && (most === null || value > most)) most = value;
+    }
+    return most;
+  }
+
+  set maxTokens(value: number | null) {
+    const present = this.ceilings.filter((name) => this.document.has(name));
+    for (const name of present) this.document.set(name, value ?? undefined);
+    if (present.length === 0 && value !== null) this.document.set(this.defaultCeiling, value);
+  }
+
+  get candidates(): number {
+    return wholeOf(this.body.n) ?? 1;
+  }
+
+  get tools(): readonly string[] {
+    return toolNames(this.body.tools);
+  }
+
+  removeTools(names: ReadonlySet<string>): void {
+    const kept = toolsWithout(this.body.tools, names);
+    if (kept !== null) this.document.set("tools", kept.length === 0 ? undefined : kept);
+    if (this.document.has("tools")) {
+      const choice = choiceWithout(this.body.tool_choice, names);
+      if (choice !== this.body.tool_choice) this.document.set("tool_choice", choice);
+      return;
+    }
+    // Providers refuse what only means something with tools.
+    for (const name of ["tool_choice", "parallel_tool_calls"]) if (this.document.has(name)) this.document.set(name, undefined);
+  }
+
+  get instructions(): string | null {
+    return this.measured().instructions;
+  }
+
+  get inputCharacters(): number {
+    return this.measured().characters;
+  }
+
+  texts(): readonly TextSlot[] {
+    const slots: TextSlot[] = [];
+    this.visitAll((role, kind, holder, key, member) => slots.push(new PlacedText(role, kind, holder, key, () => this.changed(member))));
+    return slots;
+  }
+
+  outbound(changes: OutboundChanges): string {
+    const edits = new Map<string, string | null>();
+    if (this.document.has("model_id")) edits.set("model_id", null);
+    if (this.body.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
+    if (changes.defaultTemperature !== null && this.temperature === null) edits.set("temperature", String(changes.defaultTemperature));
+    if (changes.defaultMaxTokens !== null && this.maxTokens === null) edits.set(this.defaultCeiling, String(changes.defaultMaxTokens));
+    if (changes.systemPrompt !== null) {
+      const edit = this.promptEdit(changes.systemPrompt);
+      if (edit !== null) edits.set(edit[0], edit[1]);
+    }
+    this.ownEdits(edits);
+    return this.document.text(edits);
+  }
+
+  /** What an endpoint asks of the provider whatever the caller said. */
+  protected ownEdits(_edits: Map<string, string | null>): void {}
+
+  protected changed(member: string): void {
+    this.document.touch(member);
+    this.measure = null;
+  }
+
+  private get defaultCeiling(): string {
+    return this.ceilings.at(-1) as string;
+  }
+
+  private measured(): TextMeasure {
+    if (this.measure === null) {
+      this.measure = new TextMeasure();
+      this.visitAll(this.measure.visit);
+    }
+    return this.measure;
+  }
+}

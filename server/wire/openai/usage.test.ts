@@ -1,0 +1,17 @@
+import { describe, expect, test } from "bun:test";
+import { usageOf } from "./usage.ts";
+
+describe("the usage member of a completion", () => {
+  test("counts every input token in one class, and reasoning within the output", () => {
+    expect(
+      usageOf({ prompt_tokens: 100, completion_tokens: 40, total_tokens: 140, prompt_tokens_details: { cached_tokens: 60, cache_write_tokens: 30 }, completion_tokens_details: { reasoning_tokens: 25 } }),
+    ).toEqual({ inputUncached: 10, cacheRead: 60, cacheWrite: 30, cacheWriteHour: 0, output: 40, reasoning: 25, estimated: false });
+  });
+
+  test("never counts more than there is, whatever a server says", () => {
+    expect(usageOf({ prompt_tokens: 10, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 99, cache_write_tokens: 99 }, completion_tokens_details: { reasoning_tokens: 99 } })).toMatchObject({ inputUncached: 0, cacheRead: 10, cacheWrite: 0, output: 2, reasoning: 2 });
+    expect(usageOf({ prompt_tokens: 3, completion_tokens: null, prompt_tokens_details: null, completion_tokens_details: "x" })).toMatchObject({ inputUncached: 3, output: 0, reasoning: 0 });
+    expect(usageOf(null)).toBeNull();
+    expect(usageOf({ input_tokens: 3 })).toBeNull();
+  });
+});

@@ -1,0 +1,19 @@
+import type { Feature } from "../conversation/request.ts";
+
+/** What the writing of a request has to say about it beside the body. */
+export class WriteReport {
+  readonly unsupported: { readonly feature: Feature; readonly message: string }[] = [];
+  private readonly droppedFeatures = new Set<Feature>();
+
+  refuse(feature: Feature, message: string): void {
+    if (!this.unsupported.some((other) => other.feature === feature && other.message === message)) this.unsupported.push({ feature, message });
+  }
+
+  drop(feature: Feature): void {
+    this.droppedFeatures.add(feature);
+  }
+
+  get dropped(): Feature[] {
+    return [...this.droppedFeatures];
+  }
+}

@@ -1,0 +1,88 @@
+import type { AssistantPart, ConversationRequest, ImagePart, FilePart, UserPart } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { dataUrl } from "../openai/data-url.ts";
+import type { WriteReport } from "../openai/write-report.ts";
+
+/** Turns as input items, in order. Tool results come before the rest of their turn, right behind the calls. */
+export function writeItems(request: ConversationRequest, report: WriteReport): JsonObject[] {
+  const items: JsonObject[] = [];
+  for (const turn of request.turns) {
+    if (turn.role === "assistant") items.push(...assistantItems(turn.parts, report));
+    else if (turn.role === "system") items.push(message("system", turn.parts, report));
+    else {
+      const own: UserPart[] = [];
+      for (const part of turn.parts) {
+        if (part.kind !== "tool_result") own.push(part);
+        else items.push({ type: "function_call_output", call_id: part.callId, output: output(part.content, report) });
+        if (part.kind === "tool_result" && part.cache !== undefined) report.drop("cache");
+      }
+      if (own.length > 0 || turn.parts.length === 0) items.push(message("user", own, report));
+    }
+  }
+  return items;
+}
+
+function message(role: "user" | "system", parts: readonly UserPart[], report: WriteReport): JsonObject {
+  return { type: "message", role, content: content(parts, report) };
+}
+
+function output(parts: readonly UserPart[], report: WriteReport): string | JsonObject[] {
+  const [first] = parts;
+  if (first === undefined) return "";
+  return parts.length === 1 && first.kind === "text" ? first.text : content(parts, report);
+}
+
+function assistantItems(parts: readonly AssistantPart[], report: WriteReport): JsonObject[] {
+  const items: JsonObject[] = [];
+  let said: JsonObject[] | null = null;
+  for (const part of parts) {
+    if (part.kind === "text" || part.kind === "refusal") {
+      if (said === null) items.push({ type: "message", role: "assistant", content: (said = []) });
+      said.push(part.kind === "text" ? { type: "output_text", text: part.text, annotations: [] } : { type: "refusal", refusal: part.text });
+      if (part.kind === "text" && part.cache !== undefined) report.drop("cache");
+      continue;
+    }
+    said = null;
+    if (part.kind === "tool_call") {
+      items.push({ type: "function_call", call_id: part.id, name: part.name, arguments: part.arguments });
+      if (part.cache !== undefined) report.drop("cache");
+    } else if (part.signature?.family === "openai") {
+      // Reasoning is only taken back sealed; what another vendor sealed, or nobody did, stays behind.
+      items.push({ type: "reasoning", summary: part.text === "" ? [] : [{ type: "summary_text", text: part.text }], encrypted_content: part.signature.value });
+    }
+  }
+  return items;
+}
+
+function content(parts: readonly UserPart[], report: WriteReport): JsonObject[] {
+  return parts.map((part) => contentPart(part, report)).filter((part) => part !== null);
+}
+
+function contentPart(part: UserPart, report: WriteReport): JsonObject | null {
+  if ("cache" in part && part.cache !== undefined) report.drop("cache");
+  switch (part.kind) {
+    case "text":
+      return { type: "input_text", text: part.text };
+    case "image":
+      return { type: "input_image", ...imageSource(part), detail: part.detail ?? "auto" };
+    case "file":
+      return "text" in part.source ? { type: "input_text", text: part.source.text } : { type: "input_file", ...fileSource(part), ...(part.name === null ? {} : { filename: part.name }) };
+    case "audio":
+      report.refuse("audio", "this model takes no audio");
+      return null;
+    case "tool_result":
+      return null;
+  }
+}
+
+function imageSource({ source, mediaType }: ImagePart): JsonObject {
+  if ("fileId" in source) return { file_id: source.fileId };
+  return { image_url: "url" in source ? source.url : dataUrl(source.base64, mediaType ?? "image/png") };
+}
+
+function fileSource({ source, mediaType, name }: FilePart): JsonObject {
+  if ("fileId" in source) return { file_id: source.fileId };
+  if ("url" in source) return { file_url: source.url };
+  if ("text" in source) return {};
+  return { file_data: dataUrl(source.base64, mediaType ?? "application/pdf"), ...(name === null ? { filename: "document.pdf" } : {}) };
+}

@@ -1,0 +1,15 @@
+import type { ReplyContext } from "../conversation/codec.ts";
+import type { ConversationReply } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import { refusalNote } from "../openai/chat-stop.ts";
+import { outputItems } from "./output-items.ts";
+import { ending, responseObject } from "./response-object.ts";
+
+/** A whole response. The format knows one answer: further candidates are left out. */
+export function writeReply(reply: ConversationReply, context: ReplyContext): JsonObject {
+  const candidate = reply.candidates[0] ?? { index: 0, parts: [], stop: "end" as const, stopSequence: null, stopDetail: null };
+  const refused = candidate.parts.some(({ kind }) => kind === "refusal");
+  const note = refusalNote(candidate);
+  const output = outputItems(note === null ? candidate.parts : [...candidate.parts, { kind: "refusal", text: note }], context);
+  return responseObject({ ...ending(candidate.stop, refused), id: reply.id, output, usage: reply.usage, failure: candidate.stopDetail }, context);
+}

@@ -1,0 +1,76 @@
+import type { RequestRead } from "../conversation/codec.ts";
+import type { ConversationRequest, Reasoning } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { readEffort, readOutputFormat, readToolChoice, readTools } from "../openai/function-tools.ts";
+import { booleanOf, filledOf, listOf, numberOf, objectOf, wholeOf } from "../openai/loose-fields.ts";
+import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
+import { readItems } from "./items-reader.ts";
+import { statefulFields } from "./stateful-fields.ts";
+
+/** Members that are read, or that mean nothing beside the call itself. */
+const READ: ReadonlySet<string> = new Set([
+  "model", "model_id", "input", "instructions", "stream", "stream_options", "tools", "tool_choice", "parallel_tool_calls", "max_output_tokens", "temperature",
+  "top_p", "top_logprobs", "text", "reasoning", "include", "user", "safety_identifier", "previous_response_id", "conversation", "prompt",
+]);
+
+/** Members whose loss would change what the caller gets. */
+const REFUSED: ReadonlySet<string> = new Set(["context_management", "moderation"]);
+
+const itself = (tool: JsonObject) => tool;
+
+/** A Responses request as a conversation. `body` has passed `readResponsesRequest`. */
+export function readRequest(body: JsonObject): RequestRead {
+  const report = new ReadReport();
+  for (const field of statefulFields(body)) report.refuse(field, "needs a provider that stores responses, and this model's does not");
+  const { instructions, turns } = readItems(body.input, report);
+  const own = filledOf(body.instructions);
+  const text = objectOf(body.text);
+  const request: ConversationRequest = {
+    instructions: own === null ? instructions : [{ kind: "text", text: own }, ...instructions],
+    turns,
+    tools: readTools(body.tools, itself, report),
+    toolChoice: readToolChoice(body.tool_choice, itself, report),
+    parallelToolCalls: booleanOf(body.parallel_tool_calls),
+    maxOutputTokens: wholeOf(body.max_output_tokens),
+    temperature: numberOf(body.temperature),
+    topP: numberOf(body.top_p),
+    topK: null,
+    stop: [],
+    seed: null,
+    presencePenalty: null,
+    frequencyPenalty: null,
+    candidates: null,
+    logprobs: logprobsOf(body),
+    output: readOutputFormat(text?.format, "text.format", itself, report),
+    reasoning: reasoningOf(body.reasoning, report),
+    endUser: filledOf(body.safety_identifier) ?? filledOf(body.user),
+    stream: body.stream === true,
+  };
+  if (text?.verbosity !== undefined && text.verbosity !== null) report.drop("text.verbosity");
+  for (const entry of listOf(body.include)) if (entry !== "reasoning.encrypted_content" && entry !== "message.output_text.logprobs") report.drop("include");
+  for (const [name, value] of Object.entries(body)) {
+    if (READ.has(name) || value === null || value === undefined) continue;
+    if (REFUSED.has(name) && !(Array.isArray(value) && value.length === 0)) report.refuse(name, NOT_ELSEWHERE);
+    else if (!isDefault(name, value)) report.drop(name);
+  }
+  return report.unsupported.length > 0 ? { unsupported: report.unsupported } : { request, dropped: report.dropped };
+}
+
+/** What asks for nothing that would not be so anyway. */
+function isDefault(name: string, value: unknown): boolean {
+  return ((name === "store" || name === "background") && value === false) || (name === "truncation" && value === "disabled");
+}
+
+function logprobsOf(body: JsonObject): number | null {
+  const wanted = wholeOf(body.top_logprobs) ?? 0;
+  return wanted > 0 || listOf(body.include).includes("message.output_text.logprobs") ? wanted : null;
+}
+
+function reasoningOf(value: unknown, report: ReadReport): Reasoning | null {
+  const reasoning = objectOf(value);
+  if (reasoning === null) return null;
+  const effort = readEffort(reasoning.effort, "reasoning.effort", report);
+  const summary = filledOf(reasoning.summary) ?? filledOf(reasoning.generate_summary);
+  for (const name of Object.keys(reasoning)) if (!["effort", "summary", "generate_summary"].includes(name) && reasoning[name] !== null) report.drop(`reasoning.${name}`);
+  return effort === null && summary === null ? null : { effort, budgetTokens: null, visible: summary === null ? null : true };
+}

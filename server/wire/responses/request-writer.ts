@@ -1,0 +1,86 @@
+import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
+import type { ConversationRequest, OutputFormat, Reasoning, Tool, ToolChoice } from "../conversation/request.ts";
+import type { JsonObject, JsonValue } from "../document.ts";
+import { effortOfBudget } from "../openai/function-tools.ts";
+import { WriteReport } from "../openai/write-report.ts";
+import { writeItems } from "./items-writer.ts";
+
+/**
+ * A conversation as a Responses request. The provider is told to store nothing: the conversation is whole in the
+ * request, and what its reasoning needs to be sent back comes sealed in the answer.
+ */
+export function writeRequest(request: ConversationRequest, target: TargetModel): RequestWritten {
+  const report = new WriteReport();
+  const body: JsonObject = { model: target.name };
+  if (request.instructions.length > 0) body.instructions = request.instructions.map(({ text }) => text).join("\n");
+  body.input = writeItems(request, report);
+  if (request.turns.length === 0) report.refuse("messages", "there must be at least one turn beside the instructions");
+  body.store = false;
+
+  if (request.tools.length > 0) {
+    body.tools = request.tools.map(functionTool);
+    if (request.toolChoice !== null) body.tool_choice = choice(request.toolChoice);
+    if (request.parallelToolCalls !== null) body.parallel_tool_calls = request.parallelToolCalls;
+  }
+  if (request.maxOutputTokens !== null) body.max_output_tokens = request.maxOutputTokens;
+  if (request.temperature !== null) body.temperature = request.temperature;
+  if (request.topP !== null) body.top_p = request.topP;
+  if (request.output !== null) body.text = { format: outputFormat(request.output) };
+  if (request.endUser !== null) body.safety_identifier = request.endUser;
+  if (request.stream) body.stream = true;
+  writeReasoning(request, body);
+  reportMissing(request, report);
+  return report.unsupported.length > 0 ? { unsupported: report.unsupported } : { body, dropped: report.dropped };
+}
+
+/** Models that do not reason refuse to be asked for sealed reasoning, so it is asked for only where reasoning is. */
+function writeReasoning({ reasoning, turns }: ConversationRequest, body: JsonObject): void {
+  const members = reasoning === null ? {} : reasoningMembers(reasoning);
+  if (Object.keys(members).length > 0) body.reasoning = members;
+  const sealed = turns.some(({ role, parts }) => role === "assistant" && parts.some((part) => part.kind === "reasoning" && part.signature?.family === "openai"));
+  if (sealed || (Object.keys(members).length > 0 && members.effort !== "none")) body.include = ["reasoning.encrypted_content"];
+}
+
+function reasoningMembers({ effort, budgetTokens, visible }: Reasoning): JsonObject {
+  const members: JsonObject = {};
+  const wanted = effort ?? effortOfBudget(budgetTokens);
+  if (wanted !== null) members.effort = wanted;
+  if (visible === true) members.summary = "auto";
+  return members;
+}
+
+function reportMissing(request: ConversationRequest, report: WriteReport): void {
+  if ((request.candidates ?? 1) > 1) report.refuse("candidates", "this model gives one answer at a time");
+  if (request.stop.length > 0) report.refuse("stop", "this model takes no stop sequences");
+  if (request.logprobs !== null) report.refuse("logprobs", "log probabilities are not passed on from this model's provider");
+  if (request.seed !== null) report.drop("seed");
+  if (request.topK !== null) report.drop("top_k");
+  if ((request.presencePenalty ?? 0) !== 0) report.drop("presence_penalty");
+  if ((request.frequencyPenalty ?? 0) !== 0) report.drop("frequency_penalty");
+  if ([...request.instructions, ...request.tools].some(({ cache }) => cache !== undefined)) report.drop("cache");
+}
+
+/** Strictness is said outright: this format alone is strict where nothing is said. */
+function functionTool({ name, description, schema, strict }: Tool): JsonObject {
+  return { type: "function", name, ...(description === null ? {} : { description }), parameters: (schema as JsonObject | null) ?? null, strict: strict ?? false };
+}
+
+function choice(wanted: ToolChoice): JsonValue {
+  switch (wanted.kind) {
+    case "tool":
+      return { type: "function", name: wanted.name };
+    case "subset":
+      return { type: "allowed_tools", mode: wanted.required ? "required" : "auto", tools: wanted.names.map((name) => ({ type: "function", name })) };
+    default:
+      return wanted.kind;
+  }
+}
+
+function outputFormat(output: OutputFormat): JsonObject {
+  if (output.kind === "text") return { type: "text" };
+  if (output.kind === "json") return { type: "json_object" };
+  const format: JsonObject = { type: "json_schema", name: output.name, schema: output.schema as JsonObject };
+  if (output.description !== null) format.description = output.description;
+  if (output.strict !== null) format.strict = output.strict;
+  return format;
+}

@@ -1,0 +1,77 @@
+import type { ReplyContext } from "../conversation/codec.ts";
+import type { StopReason } from "../conversation/reply.ts";
+import type { JsonObject, JsonValue } from "../document.ts";
+import type { Usage } from "../usage.ts";
+import { usageMember } from "./usage.ts";
+
+/** What the caller asked for and the answer repeats, with the vendor's own value where the caller said nothing. */
+const REPEATED: Readonly<Record<string, JsonValue>> = {
+  instructions: null,
+  max_output_tokens: null,
+  max_tool_calls: null,
+  metadata: {},
+  parallel_tool_calls: true,
+  temperature: null,
+  text: { format: { type: "text" } },
+  tool_choice: "auto",
+  tools: [],
+  top_logprobs: 0,
+  top_p: null,
+  truncation: "disabled",
+};
+
+export interface ResponseState {
+  readonly status: "in_progress" | "completed" | "incomplete" | "failed";
+  readonly id: string | null;
+  readonly output: readonly JsonObject[];
+  readonly usage: Usage | null;
+  /** Why it is incomplete. */
+  readonly incomplete?: "max_output_tokens" | "content_filter" | null;
+  /** What went wrong, when it failed. */
+  readonly failure?: string | null;
+}
+
+/** The response as a whole, at any moment of its life. */
+export function responseObject(state: ResponseState, context: ReplyContext): JsonObject {
+  const { request } = context;
+  const body: JsonObject = {
+    id: responseId(state.id, context),
+    object: "response",
+    created_at: context.created,
+    status: state.status,
+    background: false,
+    error: state.status === "failed" ? { code: "server_error", message: state.failure ?? "The model could not form its answer." } : null,
+    incomplete_details: state.status === "incomplete" ? { reason: state.incomplete ?? "max_output_tokens" } : null,
+    model: context.model,
+    output: [...state.output],
+    previous_response_id: null,
+    reasoning: { effort: null, summary: null, ...(typeof request.reasoning === "object" ? (request.reasoning as JsonObject | null) : null) },
+    store: false,
+    usage: state.usage === null ? null : usageMember(state.usage),
+    user: request.user ?? null,
+  };
+  if (state.status === "completed") body.completed_at = context.created;
+  for (const [name, value] of Object.entries(REPEATED)) body[name] = request[name] ?? value;
+  return body;
+}
+
+/** Clients tell the kinds of objects apart by their prefixes. */
+export function responseId(id: string | null, { callId }: ReplyContext): string {
+  return id?.startsWith("resp_") === true ? id : `resp_${callId}`;
+}
+
+/** How a stop reason ends a response. */
+export function ending(stop: StopReason, refusalShown: boolean): Pick<ResponseState, "status" | "incomplete"> {
+  switch (stop) {
+    case "length":
+      return { status: "incomplete", incomplete: "max_output_tokens" };
+    case "filtered":
+      return { status: "incomplete", incomplete: "content_filter" };
+    case "refusal":
+      return refusalShown ? { status: "completed" } : { status: "incomplete", incomplete: "content_filter" };
+    case "malformed":
+      return { status: "failed" };
+    default:
+      return { status: "completed" };
+  }
+}

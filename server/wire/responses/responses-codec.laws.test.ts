@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ReplyContext } from "../conversation/codec.ts";
+import type { JsonObject } from "../document.ts";
+import { conversations, cut, cuts, eventsOf, replies, replyOf, sealedAssistant } from "../openai/arbitrary-conversations.ts";
+import { responsesCodec } from "./responses-codec.ts";
+
+const TARGET = { name: "m", maxOutputTokens: null };
+const CONTEXT: ReplyContext = { callId: "abc", model: "m", created: 1, request: {}, includeUsage: true };
+
+const file = fc.oneof(
+  fc.record({ kind: fc.constant("file" as const), source: fc.record({ url: fc.constant("https://example.com/a.pdf") }), mediaType: fc.constant(null), name: fc.constant(null) }),
+  fc.record({ kind: fc.constant("image" as const), source: fc.record({ fileId: fc.constant("file-1") }), mediaType: fc.constant(null) }),
+);
+const requests = conversations({
+  assistant: sealedAssistant,
+  extra: file,
+  mostInstructions: 1,
+  strict: fc.boolean(),
+  own: fc.record({
+    reasoning: fc.option(fc.record({ effort: fc.constantFrom("none" as const, "low" as const, "max" as const), budgetTokens: fc.constant(null), visible: fc.constantFrom(null, true) })),
+  }),
+});
+const answers = replies(sealedAssistant, fc.constant("resp_1"));
+
+/** As it goes over the wire. */
+const sent = (value: JsonObject): JsonObject => JSON.parse(JSON.stringify(value)) as JsonObject;
+
+describe("responses keeps what it can hold", () => {
+  test("a conversation written and read is the same conversation", () => {
+    fc.assert(
+      fc.property(requests, (request) => {
+        const written = responsesCodec.writeRequest(request, TARGET);
+        if ("unsupported" in written) throw new Error(JSON.stringify(written));
+        expect(written.dropped).toEqual([]);
+        expect(responsesCodec.readRequest(sent(written.body))).toEqual({ request, dropped: [] });
+      }),
+    );
+  });
+
+  test("an answer written and read is the same answer", () => {
+    fc.assert(fc.property(answers, (reply) => expect(responsesCodec.readReply(sent(responsesCodec.writeReply(reply, CONTEXT)))).toEqual(reply)));
+  });
+
+  test("an answer streamed and read, however its bytes were cut, is the same answer, and ends with the whole of it", () => {
+    fc.assert(
+      fc.property(answers, fc.integer({ min: 1, max: 5 }), cuts, (reply, size, sizes) => {
+        const writer = responsesCodec.streamWriter(CONTEXT);
+        const body = eventsOf(reply, size).map((event) => writer.write(event)).join("");
+        const last = writer.close();
+        const reader = responsesCodec.streamReader();
+        const events = cut(body + last, sizes).flatMap((piece) => reader.push(piece));
+        const end = reader.end();
+        expect(end.complete).toBe(true);
+        expect(replyOf([...events, ...end.events])).toEqual(reply);
+        expect(JSON.parse(last.slice(last.indexOf("data: ") + 6)).response).toEqual(sent(responsesCodec.writeReply(reply, CONTEXT)));
+      }),
+    );
+  });
+});

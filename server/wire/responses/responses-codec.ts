@@ -1,0 +1,44 @@
+import type { ConversationCodec } from "../conversation/codec.ts";
+import { readFault, writeFault } from "../openai/fault.ts";
+import { readReply } from "./reply-reader.ts";
+import { writeReply } from "./reply-writer.ts";
+import { readRequest } from "./request-reader.ts";
+import { writeRequest } from "./request-writer.ts";
+import { ResponsesStreamReader } from "./stream-reader.ts";
+import { ResponsesStreamWriter } from "./stream-writer.ts";
+
+/** OpenAI Responses, without what its vendor stores. */
+export const responsesCodec: ConversationCodec = {
+  format: "responses",
+  spelling: {
+    candidates: "n",
+    logprobs: "top_logprobs",
+    seed: "seed",
+    top_k: "top_k",
+    stop: "stop",
+    presence_penalty: "presence_penalty",
+    frequency_penalty: "frequency_penalty",
+    temperature: "temperature",
+    top_p: "top_p",
+    parallel_tool_calls: "parallel_tool_calls",
+    tool_choice: "tool_choice",
+    tools: "tools",
+    output: "text.format",
+    reasoning: "reasoning",
+    end_user: "safety_identifier",
+    image: "input[].content[].input_image",
+    file: "input[].content[].input_file",
+    audio: "input[].content[].input_audio",
+    cache: "input[].content[].prompt_cache_breakpoint",
+    system_turn: "input[].role",
+    messages: "input",
+  },
+  readRequest,
+  writeRequest,
+  readReply,
+  writeReply,
+  streamReader: () => new ResponsesStreamReader(),
+  streamWriter: (context) => new ResponsesStreamWriter(context),
+  readFault,
+  writeFault,
+};

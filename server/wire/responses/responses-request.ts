@@ -1,0 +1,115 @@
+import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
+import type { TextSlot } from "../inbound.ts";
+import { BodyChecks, MOST_PROBLEMS } from "../openai/body-checks.ts";
+import { objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
+import { toolNames, toolsWithout } from "../openai/offered-tools.ts";
+import { OpenAiRequest } from "../openai/openai-request.ts";
+import { type TextVisitor, visitMembers, visitTexts } from "../openai/text-places.ts";
+
+/** A Responses request: what governance reads of it. Everything else is the provider's business. */
+export class ResponsesRequest extends OpenAiRequest {
+  protected readonly ceilings = ["max_output_tokens"] as const;
+
+  constructor(document: JsonDocument) {
+    super(document, null);
+  }
+
+  override get candidates(): number {
+    return 1;
+  }
+
+  /** Items of the input can bring tools along as well. */
+  override get tools(): readonly string[] {
+    const names = [...super.tools];
+    for (const [item] of objectsOf(this.body.input)) if (Array.isArray(item.tools)) names.push(...toolNames(item.tools));
+    return names;
+  }
+
+  override removeTools(names: ReadonlySet<string>): void {
+    super.removeTools(names);
+    for (const [item] of objectsOf(this.body.input)) {
+      const kept = toolsWithout(item.tools, names);
+      if (kept === null) continue;
+      item.tools = kept;
+      this.changed("input");
+    }
+  }
+
+  addInstructions(before: readonly string[], after: readonly string[]): void {
+    const own = stringOf(this.body.instructions);
+    const { input } = this.body;
+    const last = Array.isArray(input) ? input.findLastIndex((item) => isObject(item) && itemRole(item) === "system") : -1;
+    const inItems = last >= 0 && Array.isArray(input) && after.length > 0;
+    // Instructions among the items are read after `instructions`, so what must come last goes behind them.
+    if (inItems) {
+      input.splice(last + 1, 0, { type: "message", role: "developer", content: after.join("\n") });
+      this.changed("input");
+    }
+    const lines = [...before, ...(own === null || own === "" ? [] : [own]), ...(inItems ? [] : after)];
+    if (before.length + (inItems ? 0 : after.length) === 0) return;
+    this.body.instructions = lines.join("\n");
+    this.changed("instructions");
+  }
+
+  protected visitAll(visit: TextVisitor): void {
+    visitTexts("system", this.body, "instructions", "instructions", visit);
+    const variables = objectOf(objectOf(this.body.prompt)?.variables);
+    if (variables !== null) for (const name of Object.keys(variables)) visitTexts("user", variables, name, "prompt", visit);
+    if (typeof this.body.input === "string") visitTexts("user", this.body, "input", "input", visit);
+    else for (const [item] of objectsOf(this.body.input)) visitMembers(itemRole(item), item, "input", visit);
+  }
+
+  protected promptEdit(systemPrompt: string): readonly [string, string] {
+    const own = stringOf(this.body.instructions);
+    return ["instructions", JSON.stringify(own === null || own === "" ? systemPrompt : `${systemPrompt}\n${own}`)];
+  }
+}
+
+/** `bytes` as the caller sent them; every problem names its field. */
+export function readResponsesRequest(bytes: Uint8Array): ResponsesRequest | { readonly fields: FieldProblem[] } {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { fields: [document] };
+  const checks = new BodyChecks(document.value);
+  checks.model();
+  checkInput(document.value, checks);
+  checks.string("instructions");
+  checks.boolean("stream");
+  checks.boolean("store");
+  checks.boolean("background");
+  checks.number("temperature");
+  checks.whole("max_output_tokens");
+  checks.tools("tools");
+  return checks.fields.length > 0 ? { fields: checks.fields } : new ResponsesRequest(document);
+}
+
+/** Only a request that leans on what the provider stores can do without input. */
+function checkInput(body: JsonObject, checks: BodyChecks): void {
+  const { input } = body;
+  const stored = ["prompt", "previous_response_id", "conversation"].some((name) => body[name] !== undefined && body[name] !== null);
+  if (input === undefined || input === null) {
+    if (!stored) checks.add("input", "is required: a string, or an array of items");
+    return;
+  }
+  if (typeof input === "string") return;
+  if (!Array.isArray(input)) return checks.add("input", "must be a string or an array of items");
+  if (input.length === 0 && !stored) checks.add("input", "must not be empty");
+  for (let i = 0; i < input.length && checks.fields.length < MOST_PROBLEMS; i++) {
+    const item: unknown = input[i];
+    if (!isObject(item)) checks.add(`input[${i}]`, "must be an object");
+    else if (item.type !== undefined && item.type !== null && typeof item.type !== "string") checks.add(`input[${i}].type`, "must be a string");
+    else if (isMessage(item) && typeof item.role !== "string") checks.add(`input[${i}].role`, "must be a string");
+  }
+}
+
+/** A message may leave its type out. */
+export function isMessage(item: JsonObject): boolean {
+  return item.type === undefined || item.type === null || item.type === "message";
+}
+
+function itemRole(item: JsonObject): TextSlot["role"] {
+  if (isMessage(item)) {
+    if (item.role === "system" || item.role === "developer") return "system";
+    return item.role === "assistant" ? "assistant" : "user";
+  }
+  return typeof item.type === "string" && item.type.endsWith("_output") ? "tool" : "assistant";
+}

@@ -1,0 +1,14 @@
+import type { JsonObject } from "../document.ts";
+import { objectsOf } from "../openai/loose-fields.ts";
+
+/**
+ * The fields of a Responses request that lean on what its provider stores, by the caller's names. An absent `store` is
+ * none of them, although the vendor stores then: the caller did not ask for it.
+ */
+export function statefulFields(body: JsonObject): string[] {
+  const fields: string[] = [];
+  for (const name of ["previous_response_id", "conversation", "prompt"]) if (body[name] !== undefined && body[name] !== null) fields.push(name);
+  for (const name of ["store", "background"]) if (body[name] === true) fields.push(name);
+  for (const [item, i] of objectsOf(body.input)) if (item.type === "item_reference") fields.push(`input[${i}]`);
+  return fields;
+}

@@ -1,0 +1,115 @@
+import type { ConversationEvent } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import { filledOf } from "../openai/loose-fields.ts";
+import { callPart, messageParts, PARAGRAPH, reasoningPart } from "./output-item-reader.ts";
+
+/** Where the parts of an answer go as they begin. */
+export interface PartSink {
+  beginPart(type: "text" | "reasoning" | "refusal"): number;
+  beginCall(id: string, name: string): number;
+  say(event: ConversationEvent): void;
+}
+
+interface Part {
+  readonly number: number;
+  filled: boolean;
+  open: boolean;
+}
+
+/** One item of a streamed output. What its deltas left out is taken from its end. */
+export class ItemReader {
+  private readonly sink: PartSink;
+  private readonly mint: () => string;
+  /** Of a message by content index; of every other item the one under 0. */
+  private readonly parts = new Map<number, Part>();
+  private reasoningFrom: { readonly source: "summary" | "content"; index: number } | null = null;
+  private isCall = false;
+  private finished = false;
+
+  constructor(sink: PartSink, mint: () => string) {
+    this.sink = sink;
+    this.mint = mint;
+  }
+
+  added(item: JsonObject): void {
+    if (item.type === "function_call" && this.parts.size === 0) this.begin(item);
+  }
+
+  text(kind: "text" | "refusal", index: number, text: string | null): void {
+    if (text === null || text === "" || this.finished) return;
+    let part = this.parts.get(index);
+    if (part === undefined) this.parts.set(index, (part = { number: this.sink.beginPart(kind), filled: false, open: true }));
+    this.fill(part, text);
+  }
+
+  textDone(kind: "text" | "refusal", index: number, text: string | null): void {
+    if (this.parts.get(index) === undefined) this.text(kind, index, text);
+    this.close(this.parts.get(index));
+  }
+
+  /** The summary of a reasoning, or its text where a model shows it: whichever comes first. */
+  reasoning(source: "summary" | "content", index: number, text: string | null): void {
+    if (text === null || text === "" || this.finished) return;
+    this.reasoningFrom ??= { source, index };
+    if (this.reasoningFrom.source !== source) return;
+    let part = this.parts.get(0);
+    if (part === undefined) this.parts.set(0, (part = { number: this.sink.beginPart("reasoning"), filled: false, open: true }));
+    if (this.reasoningFrom.index !== index) this.fill(part, PARAGRAPH);
+    this.reasoningFrom.index = index;
+    this.fill(part, text);
+  }
+
+  /** A call whose opening was lost begins at its end, with its name. */
+  fragment(text: string | null): void {
+    const part = this.parts.get(0);
+    if (part !== undefined && text !== null && text !== "") this.fill(part, text);
+  }
+
+  done(item: JsonObject): void {
+    if (this.finished) return;
+    if (item.type === "message") {
+      if (this.parts.size === 0) messageParts(item.content).forEach((part, i) => (part.kind === "text" || part.kind === "refusal") && this.text(part.kind, i, part.text));
+    } else if (item.type === "reasoning") this.reasoningDone(item);
+    else if (item.type === "function_call") {
+      if (this.parts.size === 0) this.begin(item);
+      if (this.parts.get(0)?.filled === false) this.fragment(filledOf(item.arguments));
+    }
+    this.end();
+  }
+
+  end(): void {
+    if (this.finished) return;
+    for (const part of this.parts.values()) this.close(part);
+    this.finished = true;
+  }
+
+  private begin(item: JsonObject): void {
+    const call = callPart(item, this.mint);
+    if (call?.kind === "tool_call") this.parts.set(0, { number: this.sink.beginCall(call.id, call.name), filled: false, open: true });
+    this.isCall = call !== null;
+  }
+
+  private reasoningDone(item: JsonObject): void {
+    const whole = reasoningPart(item);
+    if (whole === null) return;
+    let part = this.parts.get(0);
+    if (part === undefined) {
+      this.parts.set(0, (part = { number: this.sink.beginPart("reasoning"), filled: false, open: true }));
+      if (whole.text !== "") this.fill(part, whole.text);
+    }
+    if (whole.signature !== undefined) this.sink.say({ kind: "signature", candidate: 0, part: part.number, signature: whole.signature, redacted: !part.filled });
+  }
+
+  private fill(part: Part, text: string): void {
+    if (!part.open) return;
+    part.filled ||= text.trim() !== "";
+    this.sink.say({ kind: "delta", candidate: 0, part: part.number, text });
+  }
+
+  private close(part: Part | undefined): void {
+    if (part === undefined || !part.open) return;
+    if (this.isCall && !part.filled) this.fill(part, "{}");
+    part.open = false;
+    this.sink.say({ kind: "part_end", candidate: 0, part: part.number });
+  }
+}

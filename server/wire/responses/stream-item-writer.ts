@@ -1,0 +1,117 @@
+import type { JsonObject } from "../document.ts";
+import { callItem, type ItemIds, messageItem, reasoningItem, refusalContent, textContent } from "./output-items.ts";
+
+/** One event without its number. */
+export type ItemEvent = JsonObject & { readonly type: string };
+
+type Subject = { readonly type: "text" | "refusal" | "reasoning" } | { readonly type: "tool_call"; readonly id: string; readonly name: string };
+
+const PREFIX = { text: "msg", refusal: "msg", reasoning: "rs", tool_call: "fc" } as const;
+
+/**
+ * One item of a streamed output, from its opening to its end. Reasoning opens with its first word or seal: where a
+ * provider shows neither, there is no item.
+ */
+export class ItemWriter {
+  private readonly subject: Subject;
+  private readonly ids: ItemIds;
+  private readonly nextPlace: () => number;
+  private place = -1;
+  private id = "";
+  private text = "";
+  private seal: string | null = null;
+
+  /** `nextPlace` gives the item its place in the output, when it opens. */
+  constructor(subject: Subject, ids: ItemIds, nextPlace: () => number) {
+    this.subject = subject;
+    this.ids = ids;
+    this.nextPlace = nextPlace;
+  }
+
+  start(): ItemEvent[] {
+    return this.subject.type === "reasoning" ? [] : this.opened();
+  }
+
+  delta(text: string): ItemEvent[] {
+    if (text === "") return [];
+    const events = this.opened();
+    if (this.subject.type === "reasoning" && this.text === "") events.push(this.at("response.reasoning_summary_part.added", { summary_index: 0, part: { type: "summary_text", text: "" } }));
+    this.text += text;
+    switch (this.subject.type) {
+      case "text":
+        events.push(this.at("response.output_text.delta", { content_index: 0, delta: text, logprobs: [] }));
+        break;
+      case "refusal":
+        events.push(this.at("response.refusal.delta", { content_index: 0, delta: text }));
+        break;
+      case "reasoning":
+        events.push(this.at("response.reasoning_summary_text.delta", { summary_index: 0, delta: text }));
+        break;
+      case "tool_call":
+        events.push(this.at("response.function_call_arguments.delta", { delta: text }));
+        break;
+    }
+    return events;
+  }
+
+  sealed(seal: string): ItemEvent[] {
+    if (this.subject.type !== "reasoning") return [];
+    this.seal = seal;
+    return this.opened();
+  }
+
+  end(): { readonly events: ItemEvent[]; readonly place: number; readonly done: JsonObject | null } {
+    const events = this.subject.type === "tool_call" && this.text.trim() === "" ? this.delta("{}") : [];
+    if (this.place < 0) return { events, place: -1, done: null };
+    events.push(...this.closing());
+    const done = this.item("completed");
+    events.push({ type: "response.output_item.done", output_index: this.place, item: done });
+    return { events, place: this.place, done };
+  }
+
+  private opened(): ItemEvent[] {
+    if (this.place >= 0) return [];
+    this.place = this.nextPlace();
+    this.id = this.ids.item(PREFIX[this.subject.type], this.place);
+    const events: ItemEvent[] = [{ type: "response.output_item.added", output_index: this.place, item: this.item("in_progress") }];
+    if (this.subject.type === "text" || this.subject.type === "refusal") events.push(this.at("response.content_part.added", { content_index: 0, part: this.content() }));
+    return events;
+  }
+
+  private closing(): ItemEvent[] {
+    const { text, subject } = this;
+    switch (subject.type) {
+      case "text":
+        return [this.at("response.output_text.done", { content_index: 0, text, logprobs: [] }), this.at("response.content_part.done", { content_index: 0, part: this.content() })];
+      case "refusal":
+        return [this.at("response.refusal.done", { content_index: 0, refusal: text }), this.at("response.content_part.done", { content_index: 0, part: this.content() })];
+      case "reasoning": {
+        if (text === "") return [];
+        const summary = { summary_index: 0 };
+        return [this.at("response.reasoning_summary_text.done", { ...summary, text }), this.at("response.reasoning_summary_part.done", { ...summary, part: { type: "summary_text", text } })];
+      }
+      case "tool_call":
+        return [this.at("response.function_call_arguments.done", { name: subject.name, arguments: text })];
+    }
+  }
+
+  private item(status: "in_progress" | "completed"): JsonObject {
+    const { id, text, subject } = this;
+    switch (subject.type) {
+      case "tool_call":
+        return callItem(id, { id: subject.id, name: subject.name, arguments: status === "in_progress" ? "" : text }, status);
+      case "reasoning":
+        return reasoningItem(id, status === "in_progress" ? "" : text, status === "in_progress" ? null : this.seal);
+      default:
+        return messageItem(id, status === "in_progress" ? [] : [this.content()], status);
+    }
+  }
+
+  private content(): JsonObject {
+    return this.subject.type === "refusal" ? refusalContent(this.text) : textContent(this.text);
+  }
+
+  private at(type: string, members: JsonObject): ItemEvent {
+    return { type, item_id: this.id, output_index: this.place, ...members };
+  }
+}

@@ -1,0 +1,103 @@
+import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
+import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import { refusalNote } from "../openai/chat-stop.ts";
+import type { Usage } from "../usage.ts";
+import { ItemIds } from "./output-items.ts";
+import { ending, type ResponseState, responseObject } from "./response-object.ts";
+import { type ItemEvent, ItemWriter } from "./stream-item-writer.ts";
+
+/** A streamed response as OpenAI's clients read it: every event numbered, every item opened and closed. */
+export class ResponsesStreamWriter implements StreamWriter {
+  private readonly context: ReplyContext;
+  private readonly ids: ItemIds;
+  private readonly open = new Map<number, ItemWriter>();
+  /** Ended items by their place in the output. */
+  private readonly output: JsonObject[] = [];
+  private places = 0;
+  private sequence = 0;
+  private created = false;
+  private id: string | null = null;
+  private refused = false;
+  private usage: Usage | null = null;
+  private stop: { readonly reason: StopReason; readonly detail: string | null } = { reason: "end", detail: null };
+
+  constructor(context: ReplyContext) {
+    this.context = context;
+    this.ids = new ItemIds(context);
+  }
+
+  write(event: ConversationEvent): string {
+    if ("candidate" in event && event.candidate !== 0) return "";
+    switch (event.kind) {
+      case "start":
+        this.id = event.id;
+        return this.begin();
+      case "part_start":
+        if (event.type === "refusal") this.refused = true;
+        return this.begin() + this.start(event);
+      case "delta":
+        return this.said(this.open.get(event.part)?.delta(event.text));
+      case "signature":
+        return event.signature.family === "openai" ? this.said(this.open.get(event.part)?.sealed(event.signature.value)) : "";
+      case "part_end":
+        return this.end(event.part);
+      case "stop":
+        return this.stopped(event);
+      case "usage":
+        this.usage = event.usage;
+        return "";
+      case "fault":
+        return this.event({ type: "error", code: event.fault.code, message: event.fault.message, param: event.fault.param });
+    }
+  }
+
+  close(): string {
+    const head = this.begin() + [...this.open.keys()].map((part) => this.end(part)).join("");
+    const end = ending(this.stop.reason, this.refused);
+    return head + this.event({ type: `response.${end.status}`, response: this.response({ ...end, failure: this.stop.detail }) });
+  }
+
+  private begin(): string {
+    if (this.created) return "";
+    this.created = true;
+    const response = this.response({ status: "in_progress" });
+    return this.event({ type: "response.created", response }) + this.event({ type: "response.in_progress", response });
+  }
+
+  private start(event: ConversationEvent & { kind: "part_start" }): string {
+    const item = new ItemWriter(event.type === "tool_call" ? { type: "tool_call", id: this.ids.calls.of(event.id), name: event.name } : { type: event.type }, this.ids, () => this.places++);
+    this.open.set(event.part, item);
+    return this.said(item.start());
+  }
+
+  private end(part: number): string {
+    const item = this.open.get(part);
+    if (item === undefined) return "";
+    this.open.delete(part);
+    const { events, place, done } = item.end();
+    if (done !== null) this.output[place] = done;
+    return this.said(events);
+  }
+
+  private stopped({ reason, stopDetail }: ConversationEvent & { kind: "stop" }): string {
+    this.stop = { reason, detail: stopDetail };
+    const note = refusalNote({ stop: reason, stopDetail, parts: this.refused ? [{ kind: "refusal" }] : [] });
+    if (note === null) return "";
+    // The provider's word about its refusal, where it refused without one of the model's.
+    const part = Number.MAX_SAFE_INTEGER;
+    return this.begin() + this.start({ kind: "part_start", candidate: 0, part, type: "refusal" }) + this.said(this.open.get(part)?.delta(note)) + this.end(part);
+  }
+
+  private response(state: Pick<ResponseState, "status" | "incomplete" | "failure">): JsonObject {
+    return responseObject({ ...state, id: this.id, output: this.output.filter((item) => item !== undefined), usage: this.usage }, this.context);
+  }
+
+  private said(events: readonly ItemEvent[] | undefined): string {
+    return events === undefined ? "" : events.map((event) => this.event(event)).join("");
+  }
+
+  private event({ type, ...members }: ItemEvent): string {
+    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.sequence++, ...members })}\n\n`;
+  }
+}

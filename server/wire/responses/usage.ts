@@ -1,0 +1,27 @@
+import type { JsonObject } from "../document.ts";
+import { objectOf, wholeOf } from "../openai/loose-fields.ts";
+import { cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
+
+/** The `usage` member of a response; null when it is not one. Cached counts are parts of the input. */
+export function usageOf(value: unknown): Usage | null {
+  const usage = objectOf(value);
+  const input = wholeOf(usage?.input_tokens);
+  if (usage === null || input === null) return null;
+  const details = objectOf(usage.input_tokens_details);
+  const cacheRead = Math.min(wholeOf(details?.cached_tokens) ?? 0, input);
+  const cacheWrite = Math.min(wholeOf(details?.cache_write_tokens) ?? 0, input - cacheRead);
+  const output = wholeOf(usage.output_tokens) ?? 0;
+  const reasoning = Math.min(wholeOf(objectOf(usage.output_tokens_details)?.reasoning_tokens) ?? 0, output);
+  return { inputUncached: input - cacheRead - cacheWrite, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, estimated: false };
+}
+
+export function usageMember(usage: Usage): JsonObject {
+  const input = inputTokens(usage);
+  return {
+    input_tokens: input,
+    input_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: cacheWriteTokens(usage) },
+    output_tokens: usage.output,
+    output_tokens_details: { reasoning_tokens: usage.reasoning },
+    total_tokens: input + usage.output,
+  };
+}
