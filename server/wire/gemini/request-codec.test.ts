@@ -124,9 +124,9 @@ const EXPECTED: Record<string, ConversationRequest> = {
 };
 
 function read(body: JsonObject): ConversationRequest {
-  const read = geminiCodec.readRequest(body);
-  if ("unsupported" in read) throw new Error(JSON.stringify(read.unsupported));
-  return read.request;
+  const result = geminiCodec.readRequest(body);
+  if ("unsupported" in result) throw new Error(JSON.stringify(result.unsupported));
+  return result.request;
 }
 
 function written(request: Partial<ConversationRequest>, name = TARGET.name) {
@@ -177,8 +177,8 @@ describe("a vendor's request", () => {
   });
 
   test("what no other format can say is reported", () => {
-    const read = geminiCodec.readRequest({ ...fixture("text"), safetySettings: [], labels: { team: "a" }, generationConfig: { mediaResolution: "LOW" }, store: false });
-    expect(read).toMatchObject({ dropped: ["safetySettings", "labels", "store", "generationConfig.mediaResolution"] });
+    const result = geminiCodec.readRequest({ ...fixture("text"), safetySettings: [], labels: { team: "a" }, generationConfig: { mediaResolution: "LOW" }, store: false });
+    expect(result).toMatchObject({ dropped: ["safetySettings", "labels", "store", "generationConfig.mediaResolution"] });
   });
 
   test.each<[string, JsonObject]>([

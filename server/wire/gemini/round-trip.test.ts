@@ -55,7 +55,7 @@ const choice: fc.Arbitrary<ToolChoice> = fc.oneof(
 );
 const tools = fc.array(fc.record({ name, description: maybe(words), schema: maybe(fc.constant({ type: "object", properties: {} })), strict: fc.constant(null) }), { minLength: 1, maxLength: 3 });
 
-const request: fc.Arbitrary<ConversationRequest> = fc
+const conversation: fc.Arbitrary<ConversationRequest> = fc
   .record({
     instructions: fc.array(text, { maxLength: 2 }),
     turns,
@@ -85,7 +85,7 @@ const request: fc.Arbitrary<ConversationRequest> = fc
 describe("what is written is read back", () => {
   test("requests", () => {
     fc.assert(
-      fc.property(request, fc.constantFrom("gemini-2.5-flash", "gemini-3-flash"), (value, model) => {
+      fc.property(conversation, fc.constantFrom("gemini-2.5-flash", "gemini-3-flash"), (value, model) => {
         const sent = model === "gemini-2.5-flash" ? { ...value, reasoning: null } : value;
         const written = geminiCodec.writeRequest(sent, { name: model, maxOutputTokens: null });
         if ("unsupported" in written) throw new Error(JSON.stringify(written.unsupported));

@@ -102,10 +102,10 @@ const usage: fc.Arbitrary<Usage> = fc.record({ inputUncached: fc.nat(99), cacheR
 
 /** Answers whose stop reason agrees with their parts. `parts` in the order the format keeps. */
 export function replies(parts: Assistant, ids: fc.Arbitrary<string>): fc.Arbitrary<ConversationReply> {
-  return fc.record({ id: ids, parts, cut: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) }).map(({ id, parts: said, cut, filtered, usage: counted }) => {
+  return fc.record({ id: ids, parts, short: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) }).map(({ id, parts: said, short, filtered, usage: counted }) => {
     const refused = said.some(({ kind }) => kind === "refusal");
     const called = said.some(({ kind }) => kind === "tool_call");
-    const stop = cut ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
+    const stop = short ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
     return { id, candidates: [{ index: 0, parts: said, stop, stopSequence: null, stopDetail: null }], usage: counted };
   });
 }

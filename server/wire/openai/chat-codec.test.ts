@@ -317,10 +317,6 @@ describe("nonsense", () => {
         chatCodec.readRequest(body);
         chatCodec.readReply(body);
         chatCodec.readFault(500, body);
-        const wire = `data: ${JSON.stringify(body)}\n\ndata: [DONE]\n\n`;
-        const reader = chatCodec.streamReader();
-        reader.push(new TextEncoder().encode(wire));
-        reader.end();
       }),
       { numRuns: 300 },
     );
@@ -336,6 +332,19 @@ describe("nonsense", () => {
         reader.end();
       }),
       { numRuns: 200 },
+    );
+  });
+
+  test("in a stream's chunks never breaks the grammar of what is read", () => {
+    const chunks = ["tools", "candidates", "refusal"].flatMap((name) => fixtures.text(`stream-${name}.sse`).split("\n\n")).filter((frame) => frame.startsWith("data: {"));
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom(...chunks), { maxLength: 20 }), fc.infiniteStream(fc.nat()), fc.jsonValue(), (frames, dice, junk) => {
+        const reader = chatCodec.streamReader();
+        const events = frames.flatMap((frame) => reader.push(new TextEncoder().encode(`data: ${JSON.stringify(mutated(JSON.parse(frame.slice(6)) as JsonObject, dice, junk))}\n\n`)));
+        events.push(...reader.push(new TextEncoder().encode("data: [DONE]\n\n")));
+        if (reader.end().complete) replyOf(events);
+      }),
+      { numRuns: 300 },
     );
   });
 });

@@ -289,6 +289,14 @@ describe("nonsense", () => {
     );
   });
 
+  test("an item that begins again after its end does not", () => {
+    const reader = responsesCodec.streamReader();
+    const send = (event: JsonObject) => reader.push(new TextEncoder().encode(`data: ${JSON.stringify(event)}\n\n`));
+    const item = { type: "function_call", call_id: "a", name: "f", arguments: "{}" };
+    const read = [{ type: "response.output_item.done", output_index: 0, item: { type: "other" } }, { type: "response.output_item.added", output_index: 0, item }, { type: "response.completed", response: { status: "completed", output: [item] } }].flatMap(send);
+    expect(replyOf(read).candidates[0]?.parts).toEqual([{ kind: "tool_call", id: "a", name: "f", arguments: "{}" }]);
+  });
+
   test("in a stream, lost, repeated or spoilt events never make the reader throw or break the grammar", () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom(...events), { maxLength: 30 }), fc.infiniteStream(fc.nat()), fc.jsonValue(), (frames, dice, junk) => {
