@@ -159,10 +159,11 @@ export class Road {
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
     try {
-      // First: were the process killed in between, a call would be counted and not recorded as paid, never the other way.
+      // Both leave this process in one turn: a kill finds a call counted and recorded, or neither. Were one waited for
+      // before the other is begun, every call in between would be in one of the two only.
       const settling = this.parts.limits.settle(call);
-      if (settling !== null) await settling;
       await this.parts.ledger.seal(call.row);
+      if (settling !== null) await settling;
       return true;
     } catch (error) {
       this.parts.log.error("row_not_sealed", { call_id: call.id, error: error as Error });

@@ -10,7 +10,10 @@ const ANSWER_WITHIN_MS = 2_000;
 const CONNECT_WITHIN_MS = 2_000;
 const RECONNECT_AFTER_MS = 500;
 
-/** A client of Valkey, or of Redis 7 or newer. Commands are never queued for a server that is away: the caller decides what then. */
+/**
+ * A client of Valkey, or of Redis 7 or newer. A command is written when it is sent, and never queued for a server that
+ * is away: the caller decides what then.
+ */
 export function openValkey(url: string): Valkey {
   const hashes = new Map<string, string>();
   let client: Bun.RedisClient | null = null;
@@ -22,7 +25,7 @@ export function openValkey(url: string): Valkey {
     if (client !== null) return Promise.resolve(client);
     if (connecting !== null) return connecting;
     if (closed || performance.now() - failedAt < RECONNECT_AFTER_MS) return Promise.reject(new Error("the Valkey server is away"));
-    const fresh = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, connectionTimeout: CONNECT_WITHIN_MS });
+    const fresh = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, enableAutoPipelining: false, connectionTimeout: CONNECT_WITHIN_MS });
     Object.assign(fresh, {
       onclose() {
         if (client === fresh) client = null;

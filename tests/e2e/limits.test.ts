@@ -125,6 +125,27 @@ describe("rates", () => {
   });
 });
 
+describe("one model", () => {
+  test("its own limit in a group holds beside the group's, through a routing group too, where another member serves then", async () => {
+    const a = await team("model-a");
+    const tenant = { tenant_id: "default" };
+    await world.admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "either", name: "either", mode: "chat", routing_strategy: "ordered" });
+    const member = (name: string, weight: number) => world.admin.post("/v1/admin/llms", { ...tenant, name, model_name: "fake-1", provider: "fake", mode: "chat", ...PRICED, group_ids: [served.groupId], routing_group_id: "either", routing_weight: weight });
+    const first = await member("first", 2);
+    await member("second", 1);
+    expect((await patch(a.id, `llm-models/${first.id}/limits`, { limits: { requests: { daily_limit: 2 } } })).status).toBe(200);
+    expect((await chat(a.key, { model: "either" })).status).toBe(200);
+    expect((await chat(a.key, { model: "first" })).status).toBe(200);
+    const refused = await chat(a.key, { model: "first" });
+    expect([refused.status, refused.body.usage_limit]).toEqual([429, { group_id: a.id, group_name: "model-a", limit_type: "daily_requests", current_usage: 2, max_limit: 2 }]);
+    expect((await chat(a.key, { model: "either" })).status).toBe(200);
+    expect(await rowOf(world.admin, { resource_group_id: a.id, llm_model_used: "second" })).toMatchObject({ success: true });
+    expect((await patch(a.id, "llm-global-limits", { llm_global_limits: { requests: { daily_limit: 1 } } })).status).toBe(200);
+    const loose = await patch(a.id, `llm-models/${first.id}/limits`, { limits: { requests: { daily_limit: 2 } } });
+    expect([loose.status, loose.body.code]).toEqual([400, "limit_exceeds_inherited"]);
+  });
+});
+
 describe("run ceilings", () => {
   test("stop the run that reached them and no other", async () => {
     const a = await team("run-a");

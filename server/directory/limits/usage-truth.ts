@@ -3,12 +3,39 @@ import { runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../sto
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
-export interface GroupUse {
+interface GroupUse {
   readonly groupId: string;
   /** Null: of all models. */
   readonly modelName: string | null;
   readonly period: "day" | "month";
   readonly measure: "requests" | "tokens" | "micros";
+}
+
+/** What the groups of a tenant used in one day and its month. */
+export class UsageOfDay {
+  private readonly byGroup = new Map<string, UsageTotal[]>();
+  private readonly sums = new Map<string, number>();
+
+  constructor(totals: readonly UsageTotal[]) {
+    for (const total of totals) {
+      const known = this.byGroup.get(total.resource_group_id);
+      if (known === undefined) this.byGroup.set(total.resource_group_id, [total]);
+      else known.push(total);
+    }
+  }
+
+  /** What the group and all below it used; added up once for each question. */
+  ofBranch(tree: PolicyTree, { groupId, modelName, period, measure }: GroupUse): number {
+    const column = `${period}_${measure}` as const;
+    const key = `${groupId} ${column} ${modelName ?? ""}`;
+    let sum = this.sums.get(key);
+    if (sum === undefined) {
+      sum = 0;
+      for (const { id } of tree.branch(groupId)) for (const total of this.byGroup.get(id) ?? []) if (modelName === null || total.llm_model_used === modelName) sum += total[column];
+      this.sums.set(key, sum);
+    }
+    return sum;
+  }
 }
 
 const WITHIN_MS = 10_000;
@@ -28,20 +55,9 @@ export class UsageTruth {
     this.shipped = shipped;
   }
 
-  /** What each branch of groups used in its open window, in the order asked. Rejects when the database is away. */
-  async groups(tenantId: string, tree: PolicyTree, uses: readonly GroupUse[], at: number): Promise<number[]> {
-    const byGroup = new Map<string, UsageTotal[]>();
-    for (const total of await this.totals(tenantId, utcDay(at))) {
-      const known = byGroup.get(total.resource_group_id);
-      if (known === undefined) byGroup.set(total.resource_group_id, [total]);
-      else known.push(total);
-    }
-    return uses.map(({ groupId, modelName, period, measure }) => {
-      const column = `${period}_${measure}` as const;
-      let sum = 0;
-      for (const { id } of tree.branch(groupId)) for (const total of byGroup.get(id) ?? []) if (modelName === null || total.llm_model_used === modelName) sum += total[column];
-      return sum;
-    });
+  /** The day and month of `at`. Rejects when the database is away. */
+  async ofDay(tenantId: string, at: number): Promise<UsageOfDay> {
+    return new UsageOfDay(await this.totals(tenantId, utcDay(at)));
   }
 
   async run(tenantId: string, rootTaskId: string): Promise<RunTotal> {

@@ -44,17 +44,26 @@ const TOOL_CALLS: readonly Quota[] = [
   ["tool_use.max_tool_calls_per_day", "tool_calls", "day", null, "tool_calls_per_day"],
 ];
 
-/** `at`: milliseconds; decides the windows. */
+/** Everything a call to the model is held to. `at`: milliseconds; decides the windows. */
 export function planFor(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
+  return planOf(scope, model, at, true);
+}
+
+/** What a member of a routing group is held to beside that: its own ceilings, and what groups set for it alone. */
+export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
+  return planOf(scope, model, at, false);
+}
+
+function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boolean): CallPlan {
   const { policies } = scope.tenant;
   const parts: Parts = { scopes: [], windows: [], buckets: [] };
   for (const { id, name } of scope.chain) {
     const truth = { kind: "group", groupId: id } as const;
     const own = policies.ownFields(id, "llm_limits");
-    if (own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelName: null, period }));
+    if (groupWide && own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelName: null, period }));
     const ofModel = policies.ownFields(id, "llm_limits", model.id);
     if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name }, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelName: model.name, period }));
-    for (const itemId of ["", model.id]) {
+    for (const itemId of groupWide ? ["", model.id] : [model.id]) {
       const rules = policies.ownFields(id, "llm_governance", itemId);
       if (!TOOL_CALLS.some(([path]) => rules.has(path))) continue;
       const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;

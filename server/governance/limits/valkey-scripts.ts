@@ -100,8 +100,10 @@ end
 local cold = { 'cold' }
 local held = nil
 local spent = {}
+local known = {}
 for i, w in ipairs(plan.w) do
   local s = redis.call('GET', P .. 'w:' .. w.k)
+  known[i] = s
   if not s and gen[1] and w.a > tonumber(gen[2]) then s = '0' end
   if not gen[1] then s = false end
   if not s then
@@ -126,8 +128,7 @@ if ARGV[8] == '1' then
 end
 for _, s in ipairs(plan.s) do
   if s.m >= 0 then
-    redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1)
-    redis.call('PEXPIRE', P .. 'c:' .. s.k, 172800000)
+    if redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) == 1 then redis.call('PEXPIRE', P .. 'c:' .. s.k, 2592000000) end
   end
 end
 for i, b in ipairs(plan.b) do if b.m == 'requests' then putBucket(b, levels[i] - 1, now) end end
@@ -138,11 +139,8 @@ for i, w in ipairs(plan.w) do
   else
     once = demand[w.m]
   end
-  redis.call('SET', P .. 'w:' .. w.k, whole(spent[i] + once), 'PX', whole(w.x))
-  if hold > 0 then
-    redis.call('HINCRBY', P .. 'h:' .. w.k, owner, whole(hold))
-    redis.call('PEXPIRE', P .. 'h:' .. w.k, whole(w.x))
-  end
+  if once > 0 or not known[i] then redis.call('SET', P .. 'w:' .. w.k, whole(spent[i] + once), 'PX', whole(w.x)) end
+  if hold > 0 and redis.call('HINCRBY', P .. 'h:' .. w.k, owner, whole(hold)) == hold then redis.call('PEXPIRE', P .. 'h:' .. w.k, whole(w.x)) end
   out[#out + 1] = whole(spent[i] + once)
 end
 redis.call('SET', P .. 'r:' .. ARGV[4], '1', 'PX', 172800000)

@@ -1,4 +1,5 @@
-import type { GroupUse, UsageTruth } from "../../directory/limits/usage-truth.ts";
+import type { UsageOfDay, UsageTruth } from "../../directory/limits/usage-truth.ts";
+import { utcDay } from "../../directory/limits/periods.ts";
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Counters, Plan, WindowLimit } from "./counters.ts";
@@ -42,35 +43,43 @@ export class Warming {
     await this.counters.warm(plan, spent, at);
   }
 
-  async reconcile(): Promise<void> {
-    const now = Date.now();
+  /** `now`: milliseconds of the steady clock. Each window is looked at once, however many plans share it. */
+  async reconcile(now: number): Promise<void> {
+    const days = new Map<string, Promise<UsageOfDay>>();
+    const seen = new Set<string>();
     for (const plan of [...this.inUse.keys()]) {
       const scope = this.inUse.get(plan);
       const open = plan.windows.flatMap((window, i) => (window.truth?.kind === "group" && window.resetsAt > now ? [i] : []));
-      if (scope === undefined || open.length === 0) this.inUse.delete(plan);
-      else await this.counters.warm(plan, await this.read(scope, plan, open, plan.windows[open[0] as number]?.startsAt ?? now), now);
+      if (scope === undefined || open.length === 0) {
+        this.inUse.delete(plan);
+        continue;
+      }
+      const unseen = open.filter((i) => !seen.has(`${plan.tenantId} ${(plan.windows[i] as WindowLimit).key}`));
+      if (unseen.length === 0) continue;
+      for (const i of unseen) seen.add(`${plan.tenantId} ${(plan.windows[i] as WindowLimit).key}`);
+      await this.counters.warm(plan, await this.read(scope, plan, unseen, now, days), now);
     }
   }
 
-  private async read(scope: GroupScope, plan: Plan, indexes: readonly number[], at: number): Promise<Map<number, number>> {
+  private async read(scope: GroupScope, plan: Plan, indexes: readonly number[], at: number, days: Map<string, Promise<UsageOfDay>> = new Map()): Promise<Map<number, number>> {
     const found = new Map<number, number>();
-    const groups: number[] = [];
     for (const index of indexes) {
-      const window = plan.windows[index] as WindowLimit;
-      if (window.truth?.kind === "run") {
-        const total = await this.truth.run(plan.tenantId, window.truth.rootTaskId);
-        found.set(index, window.measure === "requests" ? total.requests : window.measure === "tokens" ? total.tokens : total.micros);
-      } else if (window.truth !== null) groups.push(index);
+      const { truth, measure, startsAt } = plan.windows[index] as WindowLimit;
+      if (truth === null || measure === "tool_calls") continue;
+      if (truth.kind === "run") {
+        const total = await this.truth.run(plan.tenantId, truth.rootTaskId);
+        found.set(index, total[measure]);
+        continue;
+      }
+      const moment = truth.period === "day" ? startsAt : Math.max(at, startsAt);
+      const key = `${plan.tenantId} ${utcDay(moment)}`;
+      let day = days.get(key);
+      if (day === undefined) {
+        day = this.truth.ofDay(plan.tenantId, moment);
+        days.set(key, day);
+      }
+      found.set(index, (await day).ofBranch(scope.tenant.policies, { groupId: truth.groupId, modelName: truth.modelName, period: truth.period, measure }));
     }
-    if (groups.length === 0) return found;
-    const day = groups.map((index) => plan.windows[index] as WindowLimit).find(({ truth }) => truth?.kind === "group" && truth.period === "day");
-    const uses = groups.map((index): GroupUse => {
-      const { truth, measure } = plan.windows[index] as WindowLimit;
-      if (truth?.kind !== "group" || measure === "tool_calls") throw new Error("a window without a truth was to be warmed");
-      return { groupId: truth.groupId, modelName: truth.modelName, period: truth.period, measure };
-    });
-    const amounts = await this.truth.groups(plan.tenantId, scope.tenant.policies, uses, day?.startsAt ?? at);
-    groups.forEach((index, i) => found.set(index, amounts[i] as number));
     return found;
   }
 }

@@ -30,6 +30,11 @@ export interface Bounds {
   readonly outputCeiling: number | null;
 }
 
+/** A call that only reads: it embeds, or counts. */
+export function withoutOutput(worst: WorstCase): WorstCase {
+  return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
+}
+
 export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds): WorstCase {
   const inputTokens = Math.min(bounds.bodyBytes + bounds.addedBytes, model.contextWindow ?? Number.MAX_SAFE_INTEGER);
   const asked = view.maxTokens ?? model.defaultMaxTokens;
@@ -47,10 +52,10 @@ export function dearest(model: ModelEntry, inputTokens: number, outputTokens: nu
   let most: MicroUsd | null = null;
   for (const { prices, tiers } of model.priceSchedule) {
     for (const of of [prices, ...tiers.map((tier) => tier.prices)]) {
-      if (of.input === null || of.output === null) return null;
+      if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0)) return null;
       const cost = costOf([
-        { tokens: inputTokens, pricePerMillion: Math.max(of.input, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0) },
-        { tokens: outputTokens, pricePerMillion: of.output },
+        { tokens: inputTokens, pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0) },
+        { tokens: outputTokens, pricePerMillion: of.output ?? 0 },
       ]);
       most = most === null ? cost : Math.max(most, cost);
     }

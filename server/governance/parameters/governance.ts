@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import type { Fields } from "../../directory/limits/merge.ts";
+import { type Fields, merge } from "../../directory/limits/merge.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Call } from "../call.ts";
 
@@ -33,10 +33,14 @@ export function governanceOf(call: Call, model: ModelEntry): Governance {
     byModel = new Map();
     compiled.set(scope, byModel);
   }
-  let found = byModel.get(model.id);
+  const members = call.route?.group == null ? [model] : call.route.members.map((member) => member.model);
+  const key = members.map(({ id }) => id).join(" ");
+  let found = byModel.get(key);
   if (found === undefined) {
-    found = compileGovernance(scope.tenant.policies.effective(scope.groupId, "llm_governance", model.id));
-    byModel.set(model.id, found);
+    // Any member of a routing group may serve the call, so what is set for each of them holds.
+    const { policies } = scope.tenant;
+    found = compileGovernance(members.map(({ id }) => policies.effective(scope.groupId, "llm_governance", id)).reduce(merge));
+    byModel.set(key, found);
   }
   return found;
 }

@@ -28,6 +28,8 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
   readonly health: MemberHealth;
+  /** Takes what is set for one member of a routing group alone; a refusal sends the call to another member. */
+  readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
   /** From 0 to below 1. */
   readonly random: () => number;
 }
@@ -143,6 +145,8 @@ class Journey {
     call.model = model;
     const prepared = await errand.prepare(call, model);
     if (isRefusal(prepared)) return prepared;
+    const overLimit = await parts.limits.enter(call, model);
+    if (overLimit !== null) return overLimit;
     const unrecorded = this.departure(model, prepared);
     if (unrecorded !== null) return unrecorded;
     if (!first) call.row.llm_used_fallback = true;
