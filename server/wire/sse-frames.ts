@@ -22,6 +22,14 @@ export class FrameCutter {
 
   /** Whole frames, each with its closing blank line; what is left over waits for the next piece. */
   push(piece: Uint8Array): Uint8Array[] {
+    // Without a line break nothing can have ended: joining and scanning again at each piece would make a long event quadratic.
+    if (this.heldBytes > 0 && piece.indexOf(LF) < 0 && piece.indexOf(CR) < 0 && this.held.at(-1)?.at(-1) !== CR) {
+      if (piece.byteLength === 0) return [];
+      this.heldBytes += piece.byteLength;
+      if (this.heldBytes > MAX_FRAME_BYTES) throw new FrameTooLarge("an event of the stream is larger than 16 MiB");
+      this.held.push(piece);
+      return [];
+    }
     let bytes = piece;
     if (this.heldBytes > 0) {
       bytes = concat([...this.held, piece], this.heldBytes + piece.byteLength);

@@ -15,7 +15,7 @@ function awsAccessKey(random: SeededRandom): string {
 
 function jwt(random: SeededRandom): string {
   const alg = random.pick(["HS256", "RS256", "ES256", "EdDSA", "PS384"]);
-  const header: Record<string, string> = random.pick([{ alg, typ: "JWT" }, { typ: "JWT", alg }, { alg }, { alg, typ: "JWT", kid: random.text(BASE62, random.between(6, 60)) }, { kid: random.text(HEX, 40), alg }]);
+  const header: Record<string, string> = random.pick<Record<string, string>>([{ alg, typ: "JWT" }, { typ: "JWT", alg }, { alg }, { alg, typ: "JWT", kid: random.text(BASE62, random.between(6, 60)) }, { kid: random.text(HEX, 40), alg }]);
   const payload = { iss: random.text(BASE62, 8), sub: random.text("0123456789", 10), iat: 1_700_000_000 + random.between(0, 99_999_999), scope: random.text("abcdefgh ", random.between(0, 120)) };
   return `${base64url(JSON.stringify(header))}.${base64url(JSON.stringify(payload))}.${random.text(BASE64URL, random.pick([43, 86, 342, 512]))}`;
 }
