@@ -1,4 +1,4 @@
-import { SeededRandom } from "./random.ts";
+import { type SeededRandom } from "./random.ts";
 
 /** Tokens generated in the issuers' current formats, and what is mistaken for them. */
 

@@ -26,7 +26,7 @@ const ISSUERS: readonly (readonly [string, number, readonly number[]])[] = [
 
 function luhnDigit(body: string): number {
   let sum = 0;
-  [...body].reverse().forEach((sign, i) => {
+  [...body].toReversed().forEach((sign, i) => {
     const doubled = Number(sign) * (i % 2 === 0 ? 2 : 1);
     sum += doubled > 9 ? doubled - 9 : doubled;
   });
