@@ -5,6 +5,8 @@ const MOST_CHARACTERS = 1000;
 const MOST_PATTERNS = 1000;
 /** Searched at a time; a search sees the window behind its piece. */
 const PIECE = 2048;
+/** Searched at a time for one pattern that is known to be near. */
+const STEP = 256;
 
 interface Span {
   readonly start: number;
@@ -73,11 +75,15 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
   };
   /** The first match of `pattern` that starts in [from, to). */
   const next = (text: string, from: number, to: number, pattern: Pattern): Span | null => {
+    // What matches in a piece but not in its window is tried again a character further: in ever smaller pieces, then.
+    let size = STEP;
     for (let at = from; at < to; ) {
       const base = Math.max(0, at - 1);
-      const piece = pattern.anywhere.matcher(text.slice(base, Math.min(to, at + PIECE) + WINDOW));
-      if (!piece.find(at - base)) {
-        at += PIECE;
+      const slice = text.slice(base, Math.min(to, at + size) + WINDOW);
+      const piece = pattern.anywhere.test(slice) ? pattern.anywhere.matcher(slice) : null;
+      if (piece === null || !piece.find(at - base)) {
+        at += size;
+        size = Math.min(STEP, size * 2);
         continue;
       }
       const start = base + piece.start();
@@ -85,6 +91,7 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
       const end = endAt(text, start, pattern);
       if (end !== null) return { start, end };
       at = start + 1;
+      size = Math.max(16, size >> 2);
     }
     return null;
   };

@@ -1,6 +1,6 @@
 import { type Detector, type Found, WINDOW } from "./detector.ts";
 import { foldText } from "./folded-text.ts";
-import { asciiHash, foldWord, WordCursor } from "./words.ts";
+import { quickHash, foldWord, WordCursor } from "./words.ts";
 
 /** Longest entry that can be found, in characters. */
 const LONGEST_ENTRY = WINDOW - 2;
@@ -46,7 +46,7 @@ function compileEntries(entries: readonly string[]): Entries {
   }
   const firstHashes = new Uint8Array(HASHES);
   for (const word of root.next.keys()) {
-    const hash = asciiHash(word);
+    const hash = quickHash(word);
     if (hash !== null) firstHashes[hash & (HASHES - 1)] = 1;
   }
   return { root, firstHashes };
@@ -92,6 +92,7 @@ function toWord(text: string, cursor: WordCursor, from: number): boolean {
  */
 export function bannedWords(entries: readonly string[]): Detector {
   const compiled = compileEntries(entries);
+  const { firstHashes } = compiled;
   return {
     check: "banned_words",
     maxLength: LONGEST_ENTRY,
@@ -99,7 +100,11 @@ export function bannedWords(entries: readonly string[]): Detector {
       const found: Found[] = [];
       const cursor = new WordCursor(text);
       for (let there = toWord(text, cursor, from); there && cursor.start < to; ) {
-        const { start, end: wordEnd } = cursor;
+        const { start, end: wordEnd, hash } = cursor;
+        if (hash !== null && firstHashes[hash & (HASHES - 1)] === 0) {
+          there = cursor.next(wordEnd);
+          continue;
+        }
         const { end } = follow(compiled, text, cursor);
         if (end !== null) found.push({ category: "banned_word", start, end, score: 1 });
         there = cursor.next(end ?? wordEnd);

@@ -25,8 +25,14 @@ function withCode(hash: number, code: number): number {
   return (Math.imul(hash, 31) + (code >= 65 && code <= 90 ? code + 32 : code)) | 0;
 }
 
-/** A number that is the same for ASCII words that differ in case only; null for a word with other characters. */
-export function asciiHash(word: string): number | null {
+/** Kana and the common Han characters, each of which is a word; no other form of them folds to the same. */
+function isUnspaced(code: number): boolean {
+  return (code >= 0x4e00 && code <= 0x9fff) || (code >= 0x3041 && code <= 0x3096) || (code >= 0x30a1 && code <= 0x30fa);
+}
+
+/** A number that is the same for ASCII words that differ in case only, and one for a Han or Kana character; null for other words. */
+export function quickHash(word: string): number | null {
+  if (word.length === 1 && isUnspaced(word.charCodeAt(0))) return word.charCodeAt(0);
   let hash = 0;
   for (let i = 0; i < word.length; i++) {
     const code = word.charCodeAt(i);
@@ -41,7 +47,7 @@ export class WordCursor {
   readonly #text: string;
   start = 0;
   end = 0;
-  /** `asciiHash` of the word. */
+  /** `quickHash` of the word. */
   hash: number | null = null;
 
   constructor(text: string) {
@@ -75,6 +81,12 @@ export class WordCursor {
         return true;
       }
     }
+    const after = text.charCodeAt(at + 1);
+    if (isUnspaced(code) && (isUnspaced(after) || after === 0x3002 || after === 0xff0c || at + 1 === length)) {
+      this.end = at + 1;
+      this.hash = code;
+      return true;
+    }
     this.hash = null;
     WORD.lastIndex = this.start;
     WORD.test(text);
@@ -83,8 +95,8 @@ export class WordCursor {
   }
 }
 
-/** Characters whose lower case is already their folded and compatible form: ASCII, and the common letters of Latin and Cyrillic. */
-const NEEDS_MORE = /[^\p{ASCII}\u00c0-\u00d6\u00d8-\u00de\u00e0-\u00f6\u00f8-\u00fe\u0410-\u044f\u0401\u0451]/u;
+/** Characters whose lower case is already their folded and compatible form: ASCII, and the common letters of Latin, Cyrillic, Kana and Han. */
+const NEEDS_MORE = /[^\p{ASCII}\u00c0-\u00d6\u00d8-\u00de\u00e0-\u00f6\u00f8-\u00fe\u0410-\u044f\u0401\u0451\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]/u;
 
 /** The form in which two spellings of a word are the same: compatibility forms and case folded. */
 export function foldWord(word: string): string {

@@ -21,6 +21,7 @@ interface Compiled {
 }
 
 const SPACE = 32;
+const ASCII_WORD = Uint8Array.from({ length: 128 }, (_, code) => (/\w/.test(String.fromCharCode(code)) ? 1 : 0));
 
 /** In lower case, white space as a space: what the first letters of phrases are compared by. */
 function plain(code: number): number {
@@ -43,12 +44,16 @@ const newNode = (): Node => ({ next: new Map(), signals: [] });
 export function phraseDetector(check: Check, signals: readonly Signal[]): Detector {
   const root = newNode();
   const begins = new Uint8Array(65_536);
+  /** Which two ASCII characters a signal may begin with: what most words are passed by. */
+  const pairs = new Uint8Array(128 * 128);
   const sorted = signals.map((signal) => ({ ...signal, compiled: { name: signal.name, score: signal.score, pattern: new RegExp(signal.pattern, "iuy") } }));
   sorted.sort((a, b) => b.score - a.score);
   for (const { pattern, begins: letters, compiled } of sorted) {
     for (const start of letters ?? firstLetters(pattern)) {
       if (start === "") throw new Error(`a signal of ${check} may begin with anything: ${pattern.slice(0, 60)}`);
-      begins[plain(start.charCodeAt(0))] = 1;
+      const first = plain(start.charCodeAt(0));
+      begins[first] = 1;
+      if (first < 128) for (let second = 0; second < 128; second++) if (start.length === 1 || plain(second) === plain(start.charCodeAt(1))) pairs[first * 128 + second] = 1;
       let node = root;
       for (let i = 0; i < start.length; i++) {
         const code = plain(start.charCodeAt(i));
@@ -86,9 +91,17 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
   };
   /** The next place at or behind `from` where a signal could begin; `to` when there is none before it. */
   const nextStart = (text: string, from: number, to: number): number => {
+    let wasWord = from > 0 && isWordAt(text, from - 1);
     for (let at = from; at < to; at++) {
       const code = text.charCodeAt(at);
-      if (begins[code >= 65 && code <= 90 ? code + 32 : code < 128 ? code : plain(code)] === 1 && (code >= 0x2e80 || !isWordAt(text, at) || !isWordAt(text, at - 1))) return at;
+      const isWord = code < 128 ? ASCII_WORD[code] === 1 : isWordAt(text, at);
+      const isInside = isWord && wasWord;
+      wasWord = isWord;
+      if (isInside) continue;
+      const first = plain(code);
+      if (begins[first] === 0) continue;
+      const second = text.charCodeAt(at + 1);
+      if (first >= 128 || second >= 128 || pairs[first * 128 + second] !== 0) return at;
     }
     return to;
   };

@@ -11,6 +11,8 @@ const CALLING_CODE = /^(?:1|7|2[07]|2[1-69]\d|3[0-469]|3[578]\d|4[013-9]|42\d|5[
 
 /** The ways numbers are written. Every bound is small, so that none reads beyond the window. */
 interface Shape {
+  /** The characters it can begin with. */
+  readonly starts: string;
   readonly pattern: RegExp;
   readonly digits: readonly [fewest: number, most: number];
   /** Score without a word beside it. */
@@ -20,26 +22,30 @@ interface Shape {
 }
 
 const SHAPES: readonly Shape[] = [
-  { pattern: /\+ ?\(?[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)/y, digits: [8, 15], score: 0.8, fits: (digits) => CALLING_CODE.test(digits) },
-  { pattern: /\(\+[1-9]\d{0,2}\)(?:[ ()./-]{0,3}\d){6,13}(?!\d)/y, digits: [8, 15], score: 0.8, fits: (digits) => CALLING_CODE.test(digits) },
-  { pattern: /00[ -]?[1-9]\d{0,2}(?:[ ()./-]{1,3}\d{1,8}){2,5}(?!\d)/y, digits: [10, 17], score: 0.6, fits: (digits) => CALLING_CODE.test(digits.slice(2)) },
-  { pattern: /(?:1[ .-]?)?\([2-9]\d{2}\)[ -]?[2-9]\d{2}[ .-]\d{4}(?!\d)/y, digits: [10, 11], score: 0.8 },
-  { pattern: /(?:1[.-])?[2-9]\d{2}([.-])[2-9]\d{2}\1\d{4}(?!\d)/y, digits: [10, 11], score: 0.6 },
-  { pattern: /(?:1 )?[2-9]\d{2} [2-9]\d{2}[ -]\d{4}(?!\d)/y, digits: [10, 11], score: 0.4 },
-  { pattern: /\(0\d{1,5}\)[ -]?\d{2,8}(?:[ -]\d{2,5}){0,3}(?!\d)/y, digits: [8, 12], score: 0.6 },
-  { pattern: /\([1-9]\d\) ?9?\d{4}[ -]\d{4}(?!\d)/y, digits: [10, 11], score: 0.7 },
-  { pattern: /0[1-9](?:[ .-]\d{2}){4}(?!\d)/y, digits: [10, 10], score: 0.6 },
-  { pattern: /0\d{3} \d{3} \d{2} \d{2}(?!\d)/y, digits: [11, 11], score: 0.6 },
-  { pattern: /8(?:[ -]\(?|\()\d{3}\)?[ -]\d{3}[ -]\d{2}[ -]\d{2}(?!\d)/y, digits: [11, 11], score: 0.6 },
-  { pattern: /0\d{1,4}(?:[ -]\d{3,4}){2}(?!\d)/y, digits: [9, 11], score: 0.55 },
-  { pattern: /0\d{2,4}(?:[ /-]| \/ )\d{5,8}(?!\d)/y, digits: [9, 12], score: 0.45 },
-  { pattern: /0[789]0\d{8}(?!\d)/y, digits: [11, 11], score: 0.5 },
-  { pattern: /1[3-9]\d([ -])\d{4}\1\d{4}(?!\d)/y, digits: [11, 11], score: 0.55 },
-  { pattern: /0\d{1,5}(?:[ ./-]{1,3}\d{2,8}){1,5}(?!\d)/y, digits: [8, 12], score: 0.3 },
-  { pattern: /\(\d{2,4}\) ?\d{2,4}(?:[ -]\d{2,4}){1,3}(?!\d)/y, digits: [7, 12], score: 0.3 },
-  { pattern: /\d{2,5}(?:[ .-]\d{2,8}){1,4}(?!\d)/y, digits: [7, 12], score: 0.25 },
-  { pattern: /\d{7,12}(?!\d)/y, digits: [7, 12], score: 0.2 },
+  { starts: "+", pattern: /\+ ?\(?[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)/y, digits: [8, 15], score: 0.8, fits: (digits) => CALLING_CODE.test(digits) },
+  { starts: "(", pattern: /\(\+[1-9]\d{0,2}\)(?:[ ()./-]{0,3}\d){6,13}(?!\d)/y, digits: [8, 15], score: 0.8, fits: (digits) => CALLING_CODE.test(digits) },
+  { starts: "0", pattern: /00[ -]?[1-9]\d{0,2}(?:[ ()./-]{1,3}\d{1,8}){2,5}(?!\d)/y, digits: [10, 17], score: 0.6, fits: (digits) => CALLING_CODE.test(digits.slice(2)) },
+  { starts: "1(", pattern: /(?:1[ .-]?)?\([2-9]\d{2}\)[ -]?[2-9]\d{2}[ .-]\d{4}(?!\d)/y, digits: [10, 11], score: 0.8 },
+  { starts: "123456789", pattern: /(?:1[.-])?[2-9]\d{2}([.-])[2-9]\d{2}\1\d{4}(?!\d)/y, digits: [10, 11], score: 0.6 },
+  { starts: "123456789", pattern: /(?:1 )?[2-9]\d{2} [2-9]\d{2}[ -]\d{4}(?!\d)/y, digits: [10, 11], score: 0.4 },
+  { starts: "(", pattern: /\(0\d{1,5}\)[ -]?\d{2,8}(?:[ -]\d{2,5}){0,3}(?!\d)/y, digits: [8, 12], score: 0.6 },
+  { starts: "(", pattern: /\([1-9]\d\) ?9?\d{4}[ -]\d{4}(?!\d)/y, digits: [10, 11], score: 0.7 },
+  { starts: "0", pattern: /0[1-9](?:[ .-]\d{2}){4}(?!\d)/y, digits: [10, 10], score: 0.6 },
+  { starts: "0", pattern: /0\d{3} \d{3} \d{2} \d{2}(?!\d)/y, digits: [11, 11], score: 0.6 },
+  { starts: "8", pattern: /8(?:[ -]\(?|\()\d{3}\)?[ -]\d{3}[ -]\d{2}[ -]\d{2}(?!\d)/y, digits: [11, 11], score: 0.6 },
+  { starts: "0", pattern: /0\d{1,4}(?:[ -]\d{3,4}){2}(?!\d)/y, digits: [9, 11], score: 0.55 },
+  { starts: "0", pattern: /0\d{2,4}(?:[ /-]| \/ )\d{5,8}(?!\d)/y, digits: [9, 12], score: 0.45 },
+  { starts: "0", pattern: /0[789]0\d{8}(?!\d)/y, digits: [11, 11], score: 0.5 },
+  { starts: "1", pattern: /1[3-9]\d([ -])\d{4}\1\d{4}(?!\d)/y, digits: [11, 11], score: 0.55 },
+  { starts: "0", pattern: /0\d{1,5}(?:[ ./-]{1,3}\d{2,8}){1,5}(?!\d)/y, digits: [8, 12], score: 0.3 },
+  { starts: "(", pattern: /\(\d{2,4}\) ?\d{2,4}(?:[ -]\d{2,4}){1,3}(?!\d)/y, digits: [7, 12], score: 0.3 },
+  { starts: "0123456789", pattern: /\d{2,5}(?:[ .-]\d{2,8}){1,4}(?!\d)/y, digits: [7, 12], score: 0.25 },
+  { starts: "0123456789", pattern: /\d{7,12}(?!\d)/y, digits: [7, 12], score: 0.2 },
 ];
+
+const BY_START = new Map([..."+(0123456789"].map((sign) => [sign, SHAPES.filter(({ starts }) => starts.includes(sign))]));
+/** A number has seven digits at least. */
+const SEVEN_DIGITS = /(?:[ ()./+-]{0,3}\d){7}/y;
 
 /** Dates, times behind dates, network addresses, ISBNs and social security numbers are written with the same signs. */
 const NOT_A_PHONE = [
@@ -61,11 +67,13 @@ function phoneAt(text: string, start: number): Found | null {
   if (isOneOf(text, start - 1, "$\u20ac\u00a3\u00a5#@%.-/\\") && !(plus && isOneOf(text, start - 1, "-/"))) {
     if (isOneOf(text, start - 1, "$\u20ac\u00a3\u00a5#@%") || isWordAt(text, start - 2)) return null;
   }
+  SEVEN_DIGITS.lastIndex = start;
+  if (!SEVEN_DIGITS.test(text)) return null;
   // Behind another number it is more likely the next part of that.
   const continues = !plus && continuesBefore(text, start, " ") ? 0.2 : 0;
   let context: ReturnType<typeof contextBefore> | undefined;
   let best: Found | null = null;
-  for (const { pattern, digits: [fewest, most], score, fits } of SHAPES) {
+  for (const { pattern, digits: [fewest, most], score, fits } of BY_START.get(text.charAt(start)) ?? []) {
     pattern.lastIndex = start;
     const match = pattern.exec(text)?.[0];
     if (match === undefined) continue;

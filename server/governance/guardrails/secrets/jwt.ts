@@ -29,9 +29,11 @@ function tokenAt(text: string, start: number, final: boolean): Found | null {
   COMPLETE_HEADER.lastIndex = 0;
   const match = COMPLETE_HEADER.exec(window);
   if (match !== null) {
-    const [whole, header = "", , dot] = match;
+    const [whole, header = "", second, dot] = match;
     // Two parts alone are no token, unless the window ends before the third could show.
     if ((dot === "" && !(isCut && whole.length === window.length)) || !isHeader(header)) return null;
+    // An encrypted token may leave its second part out, but not what follows; a text that breaks off with dots is none.
+    if (second === "" && whole.length < window.length && !/[A-Za-z0-9_-]/.test(window.charAt(whole.length))) return null;
     return withTail(text, final, { category: "jwt", start, end: start + whole.length, score: 0.95 }, tail());
   }
   LONG_HEADER.lastIndex = 0;
