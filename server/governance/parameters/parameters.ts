@@ -19,10 +19,13 @@ export const parameters: RequestControl = {
     if (model === null || call.scope === null) return PASS;
     const rules = governanceOf(call, model);
     if (rules.none) return PASS;
+    const added = rules.prepend.length + rules.append.length > 0;
+    if (view.opaque && (added || rules.bannedPatterns.length > 0)) return refused(rejected("prompt", "must be text in this resource group, because its texts are looked at and added to"));
+    const generates = view.model?.modes.includes("embedding") !== true;
     // What the caller wrote is looked at before what governance adds to it.
-    const refusal = banned(call, view, rules) ?? temperature(call, view, rules, model.defaultTemperature) ?? tokens(call, view, rules, model.defaultMaxTokens) ?? tools(call, view, rules);
+    const refusal = banned(call, view, rules) ?? (generates ? temperature(call, view, rules, model.defaultTemperature) : null) ?? inputTokens(view, rules) ?? (generates ? outputTokens(call, view, rules, model.defaultMaxTokens) : null) ?? tools(call, view, rules);
     if (refusal !== null) return refused(refusal);
-    if (rules.prepend.length + rules.append.length > 0) view.addInstructions(rules.prepend, rules.append);
+    if (added && generates) view.addInstructions(rules.prepend, rules.append);
     return PASS;
   },
 };
@@ -41,10 +44,14 @@ function temperature(call: Call, view: RequestView, rules: Governance, modelDefa
   return null;
 }
 
-function tokens(call: Call, view: RequestView, rules: Governance, modelDefault: number | null): Refusal | null {
+function inputTokens(view: RequestView, rules: Governance): Refusal | null {
   // Nothing can be cut off an input without changing what is asked, so this ceiling refuses in either mode.
   const input = estimateTokens(view.inputCharacters);
   if (rules.maxInputTokens !== null && input > rules.maxInputTokens) return rejected("messages", `must be at most ${rules.maxInputTokens} tokens in this resource group (about ${input})`);
+  return null;
+}
+
+function outputTokens(call: Call, view: RequestView, rules: Governance, modelDefault: number | null): Refusal | null {
   const most = rules.maxOutputTokens;
   if (most === null) return null;
   const asked = view.maxTokens ?? modelDefault;

@@ -40,7 +40,7 @@ describe("a completion request", () => {
     expect(JSON.parse(request.outbound(UNCHANGED)).prompt).toEqual(["1\n2\n\na", "1\n2\n\nb"]);
     const tokens = read({ model: "m", prompt: [1, 2, 3] });
     tokens.addInstructions(["1"], []);
-    expect([tokens.isTokens, tokens.inputCharacters, JSON.parse(tokens.outbound({ ...UNCHANGED, systemPrompt: "x" })).prompt]).toEqual([true, 12, [1, 2, 3]]);
+    expect([tokens.opaque, tokens.inputCharacters, JSON.parse(tokens.outbound({ ...UNCHANGED, systemPrompt: "x" })).prompt]).toEqual([true, 12, [1, 2, 3]]);
   });
 
   test.each([

@@ -43,6 +43,24 @@ describe("a chat stream on its way through", () => {
     expect(stream.usage).toBeNull();
   });
 
+  test("a stream torn in the middle of an event is torn, and the half is not sent", () => {
+    const whole = FRAMES.slice(0, 3).join("");
+    for (const half of ['data: {"id":"c","choi', "data: [DON", "<html>Bad gateway</html>", "null"]) {
+      expect(run(new ChatStream({ hideUsage: true }), whole + half, 9)).toEqual({ out: whole, complete: false, last: null });
+    }
+    expect(run(new ChatStream({ hideUsage: true }), `${whole}${frame(chunk({}, "stop"))}data: {"id":"c","us`, 9)).toMatchObject({ complete: true, last: null });
+  });
+
+  test("an event without its blank line is one all the same", () => {
+    const { complete, last } = run(new ChatStream({ hideUsage: true }), FRAMES.slice(0, 4).join("") + DONE.trimEnd(), 9);
+    expect([complete, decoder.decode(last ?? new Uint8Array())]).toEqual([true, "data: [DONE]"]);
+  });
+
+  test("an error that the provider sends before its closing frame makes no whole answer", () => {
+    const failed = frame({ error: { message: "overloaded" } });
+    expect(run(new ChatStream({ hideUsage: true }), FRAMES.slice(0, 3).join("") + failed + DONE, 9).complete).toBe(false);
+  });
+
   test("a provider that leaves out the closing frame has still ended its answer", () => {
     expect(run(new ChatStream({ hideUsage: true }), FRAMES.join(""), 9).complete).toBe(true);
   });
