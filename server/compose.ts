@@ -68,6 +68,7 @@ const CHANGES_PRUNED_MS = 3_600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
+const COUNTERS_RESOLVED_MS = 2_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -311,6 +312,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const limitWorkers = [
     every(ALERTS_WRITTEN_MS, "write_alerts", () => alerts.flush(), log),
     every(ALERTS_RESOLVED_MS, "resolve_alerts", () => alerts.resolve(), log),
+    every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
   const road = new Road({
