@@ -4,6 +4,11 @@ import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
+import { AlertWriter } from "./directory/limits/alert-writer.ts";
+import { UsageTruth } from "./directory/limits/usage-truth.ts";
+import { InProcessCounters } from "./governance/limits/in-process.ts";
+import { Limits } from "./governance/limits/limits.ts";
+import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { traceInlet } from "./governance/ingest/trace-inlet.ts";
@@ -27,6 +32,7 @@ import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
+import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";
@@ -72,6 +78,10 @@ const RUNS_SWEPT_MS = 30_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const RETENTION_MS = 3_600_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
+const ALERTS_WRITTEN_MS = 500;
+const ALERTS_RESOLVED_MS = 60_000;
+const COUNTERS_RECONCILED_MS = 10_000;
+const COUNTERS_RESOLVED_MS = 2_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -313,8 +323,20 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   );
   await follower.start();
   const usesWriter: Worker = every(USES_WRITTEN_MS, "write_key_uses", () => credentials.writeUses(), log);
+  // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
+  const steady = () => clock.micros() / 1000;
+  const counters = config.valkeyUrl === undefined ? new InProcessCounters(steady) : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
+  const alerts = new AlertWriter(connection.db, log);
+  const limits = new Limits({ counters, truth: new UsageTruth(connection.db, () => ledger.shipped()), alerts, clock, log, whenAway: config.limitsWhenCountersAway, waitMs: config.upstreamTimeoutMs });
+  const limitWorkers = [
+    every(ALERTS_WRITTEN_MS, "write_alerts", () => alerts.flush(), log),
+    every(ALERTS_RESOLVED_MS, "resolve_alerts", () => alerts.resolve(), log),
+    every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
+    every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
+  ];
   const road = new Road({
     ledger,
+    limits,
     credentials,
     snapshots,
     secrets,
@@ -337,7 +359,9 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter.stop(), sweep.stop(), scrub.stop()]);
+      await Promise.all([usesWriter, sweep, scrub, ...limitWorkers].map((worker) => worker.stop()));
+      await limits.close();
+      await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await follower.stop();
       await ledger.close();

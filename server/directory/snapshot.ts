@@ -2,6 +2,8 @@ import type { SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
 import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type MediaPrices, type Prices } from "./models/prices.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
+import { policyTreeOf } from "./limits/policy-rows.ts";
+import type { PolicyTree } from "./limits/policy-tree.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -22,6 +24,8 @@ export interface TenantSnapshot {
   readonly routingGroupsByModelId: ReadonlyMap<string, RoutingGroupEntry>;
   /** Where the tenant's calls may be processed; empty: anywhere. */
   readonly allowedRegions: ReadonlySet<string>;
+  /** Its groups with their limit and governance documents. */
+  readonly policies: PolicyTree;
 }
 
 export interface ModelEntry {
@@ -158,6 +162,7 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     routingGroupsByName: new Map(groups.map((group) => [group.name, group])),
     routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
+    policies: policyTreeOf(rows),
   };
 }
 

@@ -3,6 +3,7 @@ import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routi
 import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
 import type { MicroUsd } from "../kernel/money.ts";
 import type { Usage } from "../wire/usage.ts";
+import type { Reservation } from "./limits/counters.ts";
 
 /** How the audit row files a route's calls. */
 export interface AuditClass {
@@ -40,12 +41,14 @@ export interface Call {
   scope: GroupScope | null;
   /** The models that may serve it, once access has been granted. */
   route: Route | null;
-  /** The model that is to serve it: of a routing group the member of the attempt last made. */
+  /** The model that is to serve it: of a routing group what stands for it until an attempt is made, then that attempt's. */
   model: ModelEntry | null;
   /** Every attempt at a provider, in order. */
   readonly attempts: Attempt[];
   /** Told once how the call ended: the error type of its row, null when it succeeded. */
   readonly whenEnded: ((errorType: string | null) => void)[];
+  /** What the call holds of its limits until it is settled. */
+  reservation: Reservation | null;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
 }

@@ -23,6 +23,8 @@ export interface RequestView {
   addInstructions(before: readonly string[], after: readonly string[]): void;
   /** Every text the model would read, in order, each replaceable in place. */
   texts(): readonly TextSlot[];
+  /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
+  readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;
 }
@@ -48,6 +50,7 @@ export const EMPTY_VIEW: RequestView = {
   instructions: null,
   addInstructions: () => undefined,
   texts: () => [],
+  opaque: false,
   inputCharacters: 0,
 };
 
@@ -93,6 +96,9 @@ export class InboundView implements RequestView {
   }
   texts(): readonly TextSlot[] {
     return this.inbound.texts();
+  }
+  get opaque(): boolean {
+    return this.inbound.opaque;
   }
   get inputCharacters(): number {
     return this.inbound.inputCharacters;

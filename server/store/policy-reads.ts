@@ -1,11 +1,12 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
 
-export interface TenantPolicyRows {
+export interface TenantPolicyRows extends PolicyRows {
   readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention; allowed_regions: string[] };
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
@@ -20,7 +21,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
     const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
     const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
-    return { tenant, providers, models, routing_groups: routingGroups };
+    return { tenant, providers, models, routing_groups: routingGroups, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 

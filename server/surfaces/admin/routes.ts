@@ -3,8 +3,10 @@ import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
+import { alertOperations } from "./alerts.ts";
 import { dataErasureOperations } from "./data-erasure.ts";
 import { groupModelOperations } from "./group-models.ts";
+import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
@@ -29,6 +31,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...catalogOperations,
   ...resourceGroupOperations,
   ...groupModelOperations,
+  ...groupPolicyOperations,
+  ...alertOperations,
   ...apiKeyOperations,
   ...runOperations,
   ...adminLogOperations,
