@@ -24,6 +24,7 @@ import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
 import { journalScrubber } from "./ledger/erasure.ts";
+import { checkpointFile } from "./ledger/checkpoint-file.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
@@ -130,7 +131,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
+      ? adminApp({ db, secrets, clock, log, upstream, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -299,13 +300,14 @@ interface RuntimeParts {
 
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { connection, secrets, clock, log, metrics } = parts;
-  const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log });
+  const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log, ...(config.auditCheckpointFile === undefined ? {} : { checkpointed: checkpointFile(config.auditCheckpointFile, log) }) });
   // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
   await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
+  const firstSeq = ledger.status().headSeq;
   metrics.watchLedger(() => {
     const status = ledger.status();
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
-    return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, failed: status.failed !== null };
+    return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, writtenRows: status.headSeq - firstSeq, syncs: status.syncs, syncSeconds: status.syncMs / 1000, failed: status.failed !== null, shipping: status.shippingError === null };
   });
   const snapshots = new Snapshots(connection.db, secrets);
   const credentials = new CredentialCache(connection.db, clock);
@@ -348,6 +350,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     random: Math.random,
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
+    unrecorded: () => metrics.callUnrecorded(),
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
   });
   const reading = { db: connection.db, secrets, clock, log, shipped: () => ledger.shipped() };

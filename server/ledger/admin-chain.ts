@@ -1,3 +1,4 @@
+import type { Anchor } from "@gatehouse/ledger-format/anchors";
 import { ADMIN_CHAIN, type AdminEntry } from "@gatehouse/ledger-format/admin-entry";
 import { checkpointDigest, checkpointText, type Checkpoint, type TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine, type ExportLine } from "@gatehouse/ledger-format/export";
@@ -53,10 +54,17 @@ async function* readEntries(trx: Trx): AsyncGenerator<AdminEntry> {
   }
 }
 
-export async function verifyAdminChain(db: Database, keys: readonly TrustedKey[], tenantId: string | undefined): Promise<Verification> {
+interface AdminVerification {
+  readonly keys: readonly TrustedKey[];
+  readonly tenantId: string | undefined;
+  /** Heads known from elsewhere at a moment (ISO 8601 UTC). */
+  readonly known: (now: string) => readonly Anchor[];
+}
+
+export async function verifyAdminChain(db: Database, { keys, tenantId, known }: AdminVerification): Promise<Verification> {
   let verifier: ReturnType<typeof createVerifier> | undefined;
   for await (const line of readAdminChain(db, tenantId)) {
-    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at });
+    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads: known(line.exported_at) });
     else if (line.type === "entry") verifier?.entry(line.entry);
     else if (line.type === "link") verifier?.link(line);
     else verifier?.checkpoint(line);

@@ -47,7 +47,8 @@ export interface Journal {
   readonly failed: string | null;
   readonly openCalls: number;
   readonly unshippedBytes: number;
-  readonly lastSyncMs: number;
+  readonly syncs: number;
+  readonly syncMs: number;
 }
 
 interface Marker extends Position {
@@ -247,8 +248,11 @@ export function openJournal(options: JournalOptions): Journal {
     get unshippedBytes() {
       return unshipped();
     },
-    get lastSyncMs() {
-      return sync.lastMs;
+    get syncs() {
+      return sync.syncs;
+    },
+    get syncMs() {
+      return sync.totalMs;
     },
   };
 }

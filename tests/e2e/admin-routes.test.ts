@@ -39,6 +39,7 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
   "POST /v1/admin/proxy-logs/query": {},
+  "POST /v1/admin/proxy-logs/export": {},
   "POST /v1/admin/data-erasure": { subject: { subject_id: "nobody" } },
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };

@@ -17,6 +17,11 @@ export const proxyLogQuery = z
   })
   .meta({ id: "ProxyLogQuery" });
 
+export const proxyLogExport = proxyLogQuery
+  .omit({ page: true, page_size: true })
+  .extend({ format: z.enum(["jsonl", "csv"]).optional().describe("JSON lines when left out") })
+  .meta({ id: "ProxyLogExport" });
+
 export const proxyLogPage = z
   .object({
     rows: z.array(z.record(z.string(), z.unknown())).describe("audit rows, every field present, null where absent; with bodies_withheld, the caller may not read previews"),

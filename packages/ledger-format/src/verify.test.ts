@@ -160,7 +160,7 @@ describe("rows that are gone, moved or added", () => {
     chain.chain = { ...chain.chain, last_checkpoint_seq: 6 };
     chain.entries = chain.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq < 9);
     expectFindings(chain);
-    expect(places(feed(chain, { knownHead: { chainSeq: 9, rowHash: whole.head_hash as string } }))).toEqual(["missing@8"]);
+    expect(places(feed(chain, { knownHeads: [{ chainSeq: 9, rowHash: whole.head_hash as string }] }))).toEqual(["missing@8"]);
   });
 
   test("renumbering after a deletion", () => {

@@ -1,4 +1,5 @@
 import { adminEntryHash, ADMIN_CHAIN, type AdminEntry } from "./admin-entry.ts";
+import type { Anchor } from "./anchors.ts";
 import { GENESIS_HASH, NotCanonical, possibleHashes } from "./canonical.ts";
 import { checkpointTrail, type CheckpointLine } from "./checkpoint-trail.ts";
 import type { TrustedKey } from "./checkpoint.ts";
@@ -40,8 +41,8 @@ export interface VerifierOptions {
   /** Part of the chain. Rows before are not given; rows after only to reach the next checkpoint. */
   readonly fromSeq?: number;
   readonly toSeq?: number;
-  /** A head the caller knows from elsewhere than the place the rows come from: the chain must reach it. */
-  readonly knownHead?: { readonly chainSeq: number; readonly rowHash: string };
+  /** Heads the caller knows from elsewhere than the place the rows come from: the chain must reach them. */
+  readonly knownHeads?: readonly Anchor[];
   readonly maxFindings?: number;
 }
 
@@ -91,7 +92,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const coverage = trackCoverage();
   const heads = [
     ...(chain.head_seq !== null && chain.head_hash !== null ? [{ chainSeq: chain.head_seq, rowHash: chain.head_hash }] : []),
-    ...(options.knownHead === undefined ? [] : [options.knownHead]),
+    ...(options.knownHeads ?? []),
   ];
 
   let started = false;

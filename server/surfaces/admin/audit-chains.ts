@@ -33,11 +33,13 @@ export const auditChainOperations: readonly Operation[] = [
     description: "A chain holds the rows of all tenants. For a tenant's admin only the place of the others' rows in the chain is checked.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
-    run(call) {
+    async run(call) {
       const chainId = call.params.chain_id ?? "";
       const live = call.services.liveChain();
-      const knownHead = live?.chainId === chainId && live.shippedSeq > 0 && call.body.to_seq === undefined ? { chainSeq: live.shippedSeq, rowHash: live.shippedHash } : undefined;
-      return verifyChain(call.services.directory.db, chainId, { fromSeq: call.body.from_seq, toSeq: call.body.to_seq, tenantId: call.tenantOrAll ?? undefined, knownHead });
+      const knownHeads = live?.chainId === chainId && live.shippedSeq > 0 && call.body.to_seq === undefined ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }] : [];
+      const verification = await verifyChain(call.services.directory.db, chainId, { fromSeq: call.body.from_seq, toSeq: call.body.to_seq, tenantId: call.tenantOrAll ?? undefined, knownHeads });
+      call.services.verified(verification.verdict);
+      return verification;
     },
   }),
   operation({
