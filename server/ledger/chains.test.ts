@@ -198,20 +198,20 @@ describe("gatehouse audit", () => {
     writeFileSync(printed, (await run("checkpoints", ...url)).out);
     expect(readFileSync(printed, "utf8")).toBe(readFileSync(file, "utf8"));
     expect((await run("verify", ...url, "--checkpoints", file)).code).toBe(0);
-    const exported = join(directory, "before.jsonl");
+    const restored = join(directory, "restored.jsonl");
 
     await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId} AND chain_seq > 3`.execute(database.db);
     await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId} AND chain_seq > 3`.execute(database.db);
     await database.db.updateTable("audit_chains").set({ head_seq: backup.head_seq, head_hash: backup.head_hash, last_checkpoint_seq: backup.last_checkpoint_seq }).where("chain_id", "=", kept.chainId).execute();
     expect((await run("verify", ...url)).code).toBe(0);
     expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("rows 4 to 5 are missing") });
-    writeFileSync(exported, (await run("export", ...url)).out);
-    expect(await run("verify", exported, "--checkpoints", printed)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
+    writeFileSync(restored, (await run("export", ...url)).out);
+    expect(await run("verify", restored, "--checkpoints", printed)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
 
     await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
     expect(await run("verify", "--database-url", database.url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
     writeFileSync(file, readFileSync(file, "utf8").replace("\\n4\\n", "\\n6\\n").replace("\\n5\\n", "\\n6\\n"));
-    expect((await run("verify", exported, "--checkpoints", file)).code).toBe(3);
+    expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
     await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
   });
 

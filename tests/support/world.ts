@@ -8,6 +8,7 @@ export interface World {
   readonly upstream: FakeUpstream;
   readonly gateway: GatewayProcess;
   readonly admin: AdminClient;
+  readonly databaseUrl: string;
   end(): Promise<void>;
 }
 
@@ -20,6 +21,7 @@ export async function startWorld(env: Record<string, string> = {}): Promise<Worl
     upstream,
     gateway,
     admin,
+    databaseUrl: database.url,
     async end() {
       await gateway.stop();
       await upstream.stop();
