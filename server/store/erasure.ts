@@ -46,19 +46,27 @@ export interface Erasure {
 /** Erases the subject's rows and records that it was done, all in the caller's transaction. */
 export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: number; runs: number }> {
   await sql.raw(`SELECT pg_advisory_xact_lock(${LOCK})`).execute(trx);
-  const touched = new Map<string, string>();
+  const roots = new Set<string>();
+  const users = new Set<string>();
   let rows = 0;
   for (const [column, value] of Object.entries(erasure.values)) {
     // Column by column, so that each finds its index.
-    const erased = await sql<{ root_task_id: string | null }>`
-      ${sql.raw(ERASE)}, erased_at = ${erasure.at}::timestamptz
-      WHERE a.tenant_id = ${erasure.tenantId} AND ${sql.ref(`a.${column}`)} = ${value} AND a.timestamp <= ${erasure.at}::timestamptz AND a.erased_at IS NULL
-      RETURNING root_task_id`.execute(trx);
+    const erased = await sql<{ root_task_id: string | null; user_id: string | null }>`
+      WITH subject AS (
+        SELECT a.id, a.gateway_user_id AS user_id FROM audit_rows a
+        WHERE a.tenant_id = ${erasure.tenantId} AND ${sql.ref(`a.${column}`)} = ${value} AND a.timestamp <= ${erasure.at}::timestamptz AND a.erased_at IS NULL
+      )
+      ${sql.raw(ERASE)}, erased_at = ${erasure.at}::timestamptz FROM subject WHERE a.id = subject.id
+      RETURNING a.root_task_id, subject.user_id`.execute(trx);
     rows += erased.rows.length;
-    for (const row of erased.rows) if (row.root_task_id !== null) touched.set(row.root_task_id, erasure.tenantId);
+    for (const { root_task_id: root, user_id: user } of erased.rows) {
+      if (root !== null) roots.add(root);
+      if (user !== null) users.add(user);
+    }
   }
-  const roots = [...touched.keys()];
-  const changed = await sql`UPDATE runs SET run_id = NULL WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${roots}) AND run_id IS NOT NULL`.execute(trx);
+  const changed = await sql`
+    UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${[...users]}))
+    WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${[...users]}::text[])`.execute(trx);
   const runs = Number(changed.numAffectedRows ?? 0);
   await sql`
     INSERT INTO data_erasures (id, tenant_id, at, requested_by, reason, salt, subject, rows_erased, runs_changed)

@@ -8,6 +8,6 @@ export const UNHASHED: readonly FieldName[] = FIELD_NAMES.filter((name) => !KEPT
 /** Content and direct identifiers of a data subject. All of them stand outside the hash. */
 export const PERSONAL: readonly FieldName[] = [
   "request_body_preview", "response_body_preview", "request_headers", "response_headers", "error_message", "prompt_fingerprint",
-  "gateway_user_id", "gateway_user_username", "idp_user_id", "idp_user_username", "idp_user_email", "end_user_session_id", "client_ip", "user_agent",
+  "api_key_name", "gateway_user_id", "gateway_user_username", "idp_user_id", "idp_user_username", "idp_user_email", "end_user_session_id", "client_ip", "user_agent",
   "correlation_id", "request_id", "parent_request_id", "mcp_request_id", "step_id", "step_name", "oauth_scope",
 ];
