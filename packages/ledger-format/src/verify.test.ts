@@ -221,6 +221,14 @@ describe("checkpoints", () => {
     }
   });
 
+  test("with spare bits of the signature's base64 set", () => {
+    const chain = ofLength(3);
+    const note = nth(chain, 0).note;
+    const spare = note.at(-3) === "A" ? "B" : String.fromCharCode((note.at(-3) as string).charCodeAt(0) + 1);
+    nth(chain, 0).note = `${note.slice(0, -3)}${spare}${note.slice(-2)}`;
+    expectFindings(chain, "checkpoint_invalid@3");
+  });
+
   test("by a key nobody trusts, or not at that time", () => {
     const chain = ofLength(3);
     expect(places(feed(chain, { keys: [trust(newSigner())] }))).toEqual(["checkpoint_invalid@3"]);
