@@ -15,7 +15,7 @@ const START = fileURLToPath(new URL("../../node_modules/@portkey-ai/gateway/buil
 /** The other gateway, as its package starts it, in a process of its own. */
 export async function startPortkey(): Promise<Portkey> {
   const port = await freePort();
-  const child = Bun.spawn(["node", START, `--port=${port}`, "--headless"], { stdout: "ignore", stderr: "ignore" });
+  const child = Bun.spawn([process.execPath, START, `--port=${port}`, "--headless"], { stdout: "ignore", stderr: "ignore" });
   const base = `http://127.0.0.1:${port}`;
   await answers(base, child);
   return {
