@@ -303,6 +303,13 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
+export interface KeptSignatureTable {
+  tenant_id: string;
+  name: string;
+  sealed: string;
+  expires_at: Date;
+}
+
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
 export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
@@ -327,4 +334,5 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  kept_signatures: KeptSignatureTable;
 }

@@ -2,7 +2,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { CallerCodec, ConversationFormat, ProviderCodec, ReplyContext, StreamWriter } from "../../wire/conversation/codec.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
-import { SignedCallsOfStream, signedCalls, withSignatures } from "../../wire/conversation/signatures.ts";
+import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
 import type { Operation } from "../../upstreams/providers/provider.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
@@ -91,7 +91,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
   const provider = parts.codecs[format];
   const read = caller.readRequest(inbound.body);
   if ("unsupported" in read) return unsupported(read.unsupported);
-  const signed = withSignatures(withDefaults(read.request, inbound.stream, changes), (callId) => parts.signatures.find(call, callId));
+  const signed = SIGNS.has(format) ? await signedAgain(call, withDefaults(read.request, inbound.stream, changes), parts.signatures) : withDefaults(read.request, inbound.stream, changes);
   const request = NEEDS_BYTES.has(format) ? await parts.media.inlined(signed, call.abort.signal) : signed;
   if (isRefusal(request)) return request;
   const written = provider.writeRequest(request, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
@@ -107,7 +107,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
       const writer = conversation.writer === null ? caller.streamWriter(context) : conversation.writer(context);
       return new TranslatedStream(provider.streamReader(), writer, (event) => {
         signatures.note(event);
-        if (event.kind === "stop") parts.signatures.keep(call, signatures.signed());
+        if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
       });
     },
     streamType: conversation.streamType,
@@ -125,6 +125,16 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
     refusal: (status, bytes) => encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes))))),
     dropped: [...read.dropped, ...written.dropped.map((feature) => caller.spelling[feature])],
   };
+}
+
+/** Formats whose providers sign what they want to see again. */
+const SIGNS: ReadonlySet<ConversationFormat> = new Set(["messages", "gemini", "converse", "responses"]);
+
+async function signedAgain(call: Call, request: ConversationRequest, signatures: KeptSignatures): Promise<ConversationRequest> {
+  const callIds = unsignedCallIds(request);
+  if (callIds.length === 0) return request;
+  const kept = await signatures.find(call, callIds);
+  return withSignatures(request, (callId) => kept.get(callId) ?? null);
 }
 
 /** Formats that cannot name a picture by its address. */
