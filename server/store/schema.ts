@@ -322,6 +322,7 @@ export interface Schema {
   routing_groups: RoutingGroupTable;
   resource_groups: ResourceGroupTable;
   resource_group_models: ResourceGroupModelTable;
+  resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;
   config_version: { only_row: Generated<boolean>; version: number };
   config_changes: { version: number; tenant_id: string; topic: string; ref: string | null; at: Stamp };

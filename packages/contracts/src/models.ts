@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { description, httpUrl, pageQuery, recordId, search, timestamp } from "./conventions.ts";
+import { description, httpUrl, pageQuery, recordId, search, timestamp, versionedUrl } from "./conventions.ts";
 import { upstreamKey } from "./providers.ts";
 import { routingGroupId } from "./routing-groups.ts";
 
@@ -46,7 +46,7 @@ const written = {
   mode: mode.optional().describe("the first of modes"),
   enabled: z.boolean().optional(),
   description: description.optional(),
-  base_url: httpUrl.nullable().optional().describe("instead of the provider's"),
+  base_url: versionedUrl.nullable().optional().describe("instead of the provider's"),
   api_key: upstreamKey.nullable().optional().describe("write-only, instead of the provider's; null takes it away"),
   default_temperature: z.number().min(0).max(2).nullable().optional(),
   default_max_tokens: count.optional(),
@@ -95,7 +95,7 @@ export const modelUpdate = z
   .strictObject({ name: modelName.optional(), model_name: modelName.optional(), provider: z.string().min(1).max(63).optional(), ...written })
   .meta({ id: "ModelUpdate" });
 
-const listedMode = z.enum([...MODES, "routing"]);
+export const listedMode = z.enum([...MODES, "routing"]);
 const money = z.number().nullable();
 const number = z.number().nullable();
 

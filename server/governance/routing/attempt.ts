@@ -68,7 +68,7 @@ async function readWhole(call: Call, { prepared, abort, timeoutMs, inputCharacte
     clearTimeout(timer);
   }
   if (response.status < 200 || response.status >= 300) {
-    const refusal = prepared.refusal(response.status, bytes);
+    const refusal = prepared.refusal(response.status, bytes, response.headers);
     const answer: WholeAnswer = { kind: "whole", status: response.status, headers: refusal === null ? headers : { ...headers, "content-type": "application/json" }, body: refusal ?? bytes, usage: null, failure: `the provider answered ${response.status}` };
     return { failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()), usage: null };
   }

@@ -108,7 +108,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
       return new TranslatedStream(provider.streamReader(), writer, (event) => {
         signatures.note(event);
         if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
-      });
+      }, { enclosed: conversation.writer !== null });
     },
     streamType: conversation.streamType,
     whole(bytes) {
@@ -122,7 +122,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
       }
       return { body: encoder.encode(JSON.stringify(caller.writeReply(reply, context))), usage: reply.usage, outputCharacters };
     },
-    refusal: (status, bytes) => encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes))))),
+    refusal: (status, bytes, headers) => encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes), headers)))),
     dropped: [...read.dropped, ...written.dropped.map((feature) => caller.spelling[feature])],
   };
 }

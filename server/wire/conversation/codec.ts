@@ -65,8 +65,8 @@ export interface ProviderCodec {
   /** Null when the body is not an answer of this format. */
   readReply(body: JsonObject): ConversationReply | null;
   streamReader(): StreamReader;
-  /** `body` is null when it was no JSON object. */
-  readFault(status: number, body: JsonObject | null): ProviderFault;
+  /** `body` is null when it was no JSON object. Some vendors name the fault in a header. */
+  readFault(status: number, body: JsonObject | null, headers?: Headers): ProviderFault;
 }
 
 /** The half of a format that speaks with callers. Pure, no I/O, never throws. */

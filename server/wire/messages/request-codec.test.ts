@@ -108,7 +108,7 @@ const EXPECTED: Record<string, ConversationRequest> = {
   reasoning: {
     ...BARE,
     maxOutputTokens: 8192,
-    reasoning: { effort: null, budgetTokens: 4096, visible: null },
+    reasoning: { effort: null, budgetTokens: 4096, visible: true },
     tools: [{ name: "multiply", description: null, schema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } }, strict: null }],
     turns: [
       { role: "user", parts: [{ kind: "text", text: "What is 17 * 23?" }] },
