@@ -139,7 +139,7 @@ export class Road {
     const headers = { ...call.answerHeaders, ...answer.headers };
     const content = new SentContent();
     const stream = streamOut(call, answer, {
-      idleMs: this.parts.upstreamTimeoutMs,
+      idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
       end: async ({ failure, abandoned, last, told }) => {
         const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);

@@ -2,7 +2,7 @@ import { type Insertable, sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { KeptSignatureTable } from "./schema.ts";
 
-export type KeptSignatureRow = Insertable<KeptSignatureTable>;
+type KeptSignatureRow = Insertable<KeptSignatureTable>;
 
 /** A call's id that comes again names the newer call. No two of the rows may be of one name. */
 export async function writeKeptSignatures(db: Database, rows: readonly KeptSignatureRow[]): Promise<void> {

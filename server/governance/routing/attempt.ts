@@ -102,7 +102,7 @@ async function beginStream({ prepared, abort, timeoutMs, holdHead, inputCharacte
     }
   }
   const headers = { ...passed, ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }), "cache-control": "no-cache", "x-accel-buffering": "no" };
-  return { answer: { kind: "stream", status: 200, headers, upstream, codec, head, inputCharacters } };
+  return { answer: { kind: "stream", status: 200, headers, upstream, codec, head, inputCharacters, idleMs: timeoutMs } };
 }
 
 function failed(refusal: Refusal): { readonly failure: Failure; readonly usage: null } {

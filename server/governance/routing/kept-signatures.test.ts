@@ -1,6 +1,5 @@
 import { describe, expect, test } from "bun:test";
 import { secretBox } from "../../kernel/secrets.ts";
-import type { KeptSignatureRow } from "../../store/kept-signatures.ts";
 import type { Signed } from "../../wire/conversation/signatures.ts";
 import type { Call } from "../call.ts";
 import { KeptSignatures, type SignatureStore } from "./kept-signatures.ts";
@@ -12,7 +11,7 @@ const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 const callOf = (apiKeyId: string, tenantId = "t") => ({ identity: { tenantId, apiKeyId, userId: null } }) as Call;
 
 function storage(now: () => number = () => 0) {
-  const rows = new Map<string, KeptSignatureRow>();
+  const rows = new Map<string, Parameters<SignatureStore["write"]>[0][number]>();
   const reads: (readonly string[])[] = [];
   let away = false;
   const store: SignatureStore = {

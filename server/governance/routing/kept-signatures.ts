@@ -1,7 +1,6 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
-import type { KeptSignatureRow } from "../../store/kept-signatures.ts";
 import type { Signed } from "../../wire/conversation/signatures.ts";
 import type { Call } from "../call.ts";
 
@@ -21,9 +20,17 @@ interface Kept {
   readonly until: number;
 }
 
+interface StoredSignature {
+  readonly tenant_id: string;
+  /** Tells nothing of the caller or the call. */
+  readonly name: string;
+  readonly sealed: string;
+  readonly expires_at: Date;
+}
+
 /** Where signatures outlive the process. */
 export interface SignatureStore {
-  write(rows: readonly KeptSignatureRow[]): Promise<void>;
+  write(rows: readonly StoredSignature[]): Promise<void>;
   read(tenantId: string, names: readonly string[]): Promise<readonly { readonly name: string; readonly sealed: string; readonly expires_at: Date }[]>;
 }
 
@@ -43,7 +50,7 @@ export interface KeptSignaturesParts {
 export class KeptSignatures {
   private readonly kept = new BoundedMap<string, Kept>(MOST);
   private readonly parts: KeptSignaturesParts;
-  private readonly waiting = new Map<string, KeptSignatureRow>();
+  private readonly waiting = new Map<string, StoredSignature>();
   private writing: Promise<void> | null = null;
   private awayUntil = 0;
 

@@ -125,6 +125,11 @@ const EXPECTED: Record<string, ConversationRequest> = {
   },
 };
 
+test.each([["enabled", true], ["adaptive", true]])("thinking that says nothing of its display (%s) is shown, as the vendor shows it", (type, visible) => {
+  const body = { ...(fixture("request-text") as object), thinking: { type, budget_tokens: 2048 } };
+  expect(messagesCodec.readRequest(body as never)).toMatchObject({ request: { reasoning: { visible } } });
+});
+
 describe("a Messages request", () => {
   for (const [name, request] of Object.entries(EXPECTED)) {
     test(`${name}: is read as meant and written as the vendor takes it`, () => {
