@@ -1,11 +1,18 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { ConversationFormat } from "../../wire/conversation/codec.ts";
 
+/** What of a model and its provider says how it is spoken to. */
+export interface Spoken {
+  readonly modelName: string;
+  readonly modes: readonly string[];
+  readonly provider: Pick<ModelEntry["provider"], "apiFormat">;
+}
+
 /**
  * The format a model's provider is spoken to in: the caller's own where the provider has it for this model, else the one
  * that keeps most. An OpenAI-compatible server serves the endpoints its model's modes name.
  */
-export function providerFormat(model: ModelEntry, caller: ConversationFormat): ConversationFormat {
+export function providerFormat(model: Spoken, caller: ConversationFormat): ConversationFormat {
   switch (model.provider.apiFormat) {
     case "anthropic":
       return "messages";
