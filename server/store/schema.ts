@@ -93,6 +93,7 @@ export interface ProviderTable {
   api_key_hint: string | null;
   headers: ColumnType<Record<string, string>, string | undefined, string>;
   region: string | null;
+  max_tokens_parameter: string | null;
   enabled: WithDefault<boolean>;
   created_at: Stamp;
   updated_at: Stamp;
@@ -136,6 +137,10 @@ export interface ModelTable {
   supports_tools: WithDefault<boolean>;
   supports_file_uploads: WithDefault<boolean>;
   supports_streaming: WithDefault<boolean>;
+  /** Null: as the catalog knows models of its name. */
+  supports_system_turns: boolean | null;
+  supports_sampling: boolean | null;
+  max_tokens_parameter: string | null;
   rate_limit_rpm: number | null;
   rate_limit_tpm: number | null;
   max_concurrent_requests: number | null;

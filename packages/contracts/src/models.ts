@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { description, httpUrl, pageQuery, recordId, search, timestamp, versionedUrl } from "./conventions.ts";
-import { upstreamKey } from "./providers.ts";
+import { maxTokensParameter, upstreamKey } from "./providers.ts";
 import { routingGroupId } from "./routing-groups.ts";
 
 export const MODES = ["chat", "embedding", "responses", "completion", "image", "audio_speech", "audio_transcription", "video", "moderation"] as const;
@@ -72,6 +72,9 @@ const written = {
   supports_tools: z.boolean().optional(),
   supports_file_uploads: z.boolean().optional(),
   supports_streaming: z.boolean().optional(),
+  supports_system_turns: z.boolean().nullable().optional().describe("whether it takes system messages inside a conversation (Anthropic's format); null: as the catalog knows models of its name, as the next"),
+  supports_sampling: z.boolean().nullable().optional().describe("whether it takes temperature, top_p and top_k"),
+  max_tokens_parameter: maxTokensParameter.nullable().optional().describe("instead of the provider's"),
   rate_limit_rpm: count.optional().describe("requests a minute over all groups"),
   rate_limit_tpm: count.optional().describe("tokens a minute over all groups"),
   max_concurrent_requests: count.optional(),
@@ -138,6 +141,9 @@ export const model = z
     supports_tools: z.boolean(),
     supports_file_uploads: z.boolean(),
     supports_streaming: z.boolean(),
+    supports_system_turns: z.boolean().nullable(),
+    supports_sampling: z.boolean().nullable(),
+    max_tokens_parameter: maxTokensParameter.nullable(),
     rate_limit_rpm: number,
     rate_limit_tpm: number,
     max_concurrent_requests: number,

@@ -37,10 +37,14 @@ const headers = z
   )
   .refine((all) => Object.keys(all).length <= 32, "must be at most 32 headers");
 
+/** How a server of OpenAI's format calls the ceiling on output. */
+export const maxTokensParameter = z.enum(["max_tokens", "max_completion_tokens"]);
+
 const written = {
   base_url: versionedUrl.nullable().optional().describe("with the version segment where the vendor has one, for example https://api.openai.com/v1"),
   api_key: upstreamKey.nullable().optional().describe("write-only; null takes it away"),
   headers: headers.optional().describe("sent with every call of this provider"),
+  max_tokens_parameter: maxTokensParameter.nullable().optional().describe("what an OpenAI-compatible server calls the ceiling on output: requests are sent with this one; null: a caller's own passes, and translated requests say what the vendor says"),
   region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes, for data residency"),
   enabled: z.boolean().optional(),
 };
@@ -63,6 +67,7 @@ export const provider = z
     api_key_hint: z.string().nullable().describe("its last 4 characters"),
     headers: z.record(z.string(), z.string()),
     region: z.string().nullable(),
+    max_tokens_parameter: maxTokensParameter.nullable(),
     enabled: z.boolean(),
     created_at: timestamp,
     updated_at: timestamp,

@@ -11,6 +11,10 @@ export interface TargetModel {
   readonly name: string;
   /** Its most output tokens, where known; formats that require a ceiling use it when the caller gave none. */
   readonly maxOutputTokens: number | null;
+  /** Whether it takes system messages inside a conversation, where the format knows such; yes when not said. */
+  readonly systemTurns?: boolean;
+  /** What a server of OpenAI's chat format calls the ceiling on output; `max_completion_tokens` when not said. */
+  readonly maxTokensName?: "max_tokens" | "max_completion_tokens";
 }
 
 /** What the writer of an answer must know of the call. */
