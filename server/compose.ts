@@ -38,6 +38,7 @@ import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";
 import { startEmbeddedPostgres } from "./store/embedded.ts";
+import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from "./store/kept-signatures.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
@@ -79,6 +80,7 @@ const RUNS_SWEPT_MS = 30_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const RETENTION_MS = 3_600_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
+const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
@@ -119,7 +121,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
     };
     const signing = config.roles.includes("control") || config.roles.includes("worker") ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)] : [];
-    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log), every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log)] : [];
+    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log), every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log), every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log)] : [];
     closers.push(async () => {
       await Promise.all([...workers, ...signing].map((worker) => worker.stop()));
       if (signing.length > 0) await signAdminLog();
@@ -336,6 +338,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
+  const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const road = new Road({
     ledger,
     limits,
@@ -344,7 +347,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     secrets,
     log,
     ...parts.upstream,
-    signatures: new KeptSignatures(() => clock.now()),
+    signatures,
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
@@ -365,6 +368,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await Promise.all([usesWriter, sweep, scrub, ...limitWorkers].map((worker) => worker.stop()));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
+      await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await follower.stop();
       await ledger.close();
