@@ -43,6 +43,15 @@ test("a run adds its calls up, with the turns the caller named and those found b
   expect((await send("GET", `/v1/runs/${body.root_task_id}`)).body.calls).toBe(3);
 });
 
+test("a run shows the ceilings it is held to, and one they end is exhausted", async () => {
+  const capped = await serveModels(world.admin, world.upstream.baseUrl, ["fake-3"], { group: "capped", providerKey: "fake3" });
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${capped.groupId}/run-ceilings`, { run_ceilings: { max_llm_calls_per_run: 2, max_tokens_per_run: 1_000_000 } });
+  for (const expected of [200, 200, 429]) expect((await chat({ "x-gw-run-id": "short of breath" }, "fake-3", capped.apiKey)).status).toBe(expected);
+  const run = (await send("GET", "/v1/runs/short%20of%20breath", undefined, capped.apiKey)).body;
+  expect(run.ceilings).toEqual({ max_llm_calls_per_run: { max_limit: 2, current_usage: run.llm_calls }, max_tokens_per_run: { max_limit: 1_000_000, current_usage: run.total_tokens } });
+  expect((await send("POST", "/v1/runs/short%20of%20breath/end", undefined, capped.apiKey)).body.state).toBe("exhausted");
+});
+
 test("a run of another credential is not there, also under the same name", async () => {
   await chat({ "x-gw-run-id": "shared" });
   const mine = (await send("GET", "/v1/runs/shared")).body;

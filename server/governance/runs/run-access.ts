@@ -15,9 +15,12 @@ export interface RunAccessParts {
   readonly shipped: () => Promise<void>;
 }
 
+/** What one run may come to, under the names of the document, and what it came to. Null: not known from its rows. */
+export type Ceilings = Readonly<Record<string, { readonly max_limit: number; readonly current_usage: number | null }>>;
+
 /** What a caller may see and end of the runs it took part in. */
 export interface RunAccess {
-  inspect(call: Call, id: string): Promise<RunView | Refusal>;
+  inspect(call: Call, id: string): Promise<(RunView & { readonly ceilings: Ceilings | null }) | Refusal>;
   end(call: Call, id: string, end: Omit<RunEnd, "at">): Promise<RunSummary | Refusal>;
 }
 
@@ -47,9 +50,27 @@ export function runAccess(parts: RunAccessParts): RunAccess {
   const formsOf = (id: string, identity: Identity): string[] => [rootTaskId(parts.secrets, identity, id), id];
 
   return {
-    inspect: (call, id) => found(call, id, (tenantId, ids, participant) => viewRun(parts.db, tenantId, ids, participant)),
+    inspect: (call, id) =>
+      found(call, id, async (tenantId, ids, participant) => {
+        const run = await viewRun(parts.db, tenantId, ids, participant);
+        return run === null ? null : { ...run, ceilings: ceilingsOf(call, run, parts.clock.now()) };
+      }),
     end: (call, id, end) => found(call, id, (tenantId, ids, participant) => endRunOf(parts.db, tenantId, ids, participant, { ...end, at: isoMicros(parts.clock.micros()) })),
   };
+}
+
+/** Those in force now for the group the run belongs to; null when none is set. */
+function ceilingsOf(call: Call, run: RunView, now: number): Ceilings | null {
+  const set = call.scope?.tenant.policies.effective(run.resource_group_id, "run_ceilings");
+  if (set === undefined || set.size === 0) return null;
+  const ended = run.ended_at === null ? now : Date.parse(run.ended_at);
+  const used: Readonly<Record<string, number>> = {
+    max_cost_per_run_usd: run.cost_usd,
+    max_tokens_per_run: run.total_tokens,
+    max_llm_calls_per_run: run.llm_calls,
+    max_duration_seconds_per_run: Math.max(0, Math.floor((ended - Date.parse(run.started_at)) / 1000)),
+  };
+  return Object.fromEntries([...set].map(([name, limit]) => [name, { max_limit: limit as number, current_usage: used[name] ?? null }]));
 }
 
 function participantOf(identity: Identity): string {

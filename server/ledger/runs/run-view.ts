@@ -15,8 +15,6 @@ export interface RunSummary extends Omit<RunRow, "run_id" | "cost_micro_usd"> {
 export interface RunView extends RunSummary, Trajectory {
   /** More calls than are listed. */
   readonly actions_truncated: boolean;
-  /** What a ceiling leaves of the run; null where none is set. */
-  readonly ceilings: null;
 }
 
 const MOST_ACTIONS = 1_000;
@@ -30,7 +28,7 @@ export async function viewRun(db: Database, tenantId: string, ids: readonly stri
   const run = await findRun(db, tenantId, ids, participant);
   if (run === undefined) return null;
   const rows = await runActions(db, tenantId, run.root_task_id, MOST_ACTIONS + 1);
-  return { ...summaryOf(run), ...trajectoryOf(rows.slice(0, MOST_ACTIONS)), actions_truncated: rows.length > MOST_ACTIONS, ceilings: null };
+  return { ...summaryOf(run), ...trajectoryOf(rows.slice(0, MOST_ACTIONS)), actions_truncated: rows.length > MOST_ACTIONS };
 }
 
 export interface RunEnd {
