@@ -41,11 +41,11 @@ export async function vectorsOf(db: Database, of: CacheOf, space: string, after:
 }
 
 /** Stores an answer unless the configuration has moved to another generation since the call began; a newer one replaces an older. */
-export async function storeAnswer(db: Database, generation: string, entry: SemanticCacheEntryInsert): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
+export async function storeAnswer(db: Database, generation: string, entry: SemanticCacheEntryInsert): Promise<void> {
+  await db.transaction().execute(async (trx) => {
     // The lock makes whoever invalidates wait: what is stored here is there to be dropped then.
     const config = await trx.selectFrom("semantic_cache_configs").select("generation").where("tenant_id", "=", entry.tenant_id).where("id", "=", entry.config_id).forShare().executeTakeFirst();
-    if (config?.generation !== generation) return false;
+    if (config?.generation !== generation) return;
     await trx
       .insertInto("semantic_cache_entries")
       .values(entry)
@@ -57,7 +57,6 @@ export async function storeAnswer(db: Database, generation: string, entry: Seman
         }),
       )
       .execute();
-    return true;
   });
 }
 

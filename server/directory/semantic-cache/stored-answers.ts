@@ -1,5 +1,4 @@
 import type { Clock } from "../../kernel/clock.ts";
-import { ulid } from "../../kernel/ids.ts";
 import type { Database } from "../../store/database.ts";
 import { answerById, answerByKey, type CacheOf, pruneAnswers, storeAnswer, type StoredAnswerRow, vectorsOf } from "../../store/semantic-cache-entries.ts";
 
@@ -24,6 +23,9 @@ export interface StoredVector {
 }
 
 export interface NewAnswer {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
   readonly exactKey: string;
   readonly modelId: string;
   readonly modelName: string;
@@ -63,12 +65,10 @@ export class StoredAnswers {
     return rows.map(({ id, embedding, semantic_until: until }) => ({ id, vector: new Int8Array(embedding.buffer.slice(embedding.byteOffset, embedding.byteOffset + embedding.byteLength) as ArrayBuffer), until: until.getTime() }));
   }
 
-  /** The id it has now; null when the configuration has another generation by now, so that it may not be kept. */
-  async store(of: CacheOf, generation: string, answer: NewAnswer): Promise<string | null> {
-    const now = this.clock.now();
-    const id = ulid(now);
-    const { semantic } = answer;
-    const stored = await storeAnswer(this.db, generation, {
+  /** Does nothing when the configuration has another generation by now. */
+  async store(of: CacheOf, generation: string, answer: NewAnswer): Promise<void> {
+    const { semantic, id, at: now } = answer;
+    await storeAnswer(this.db, generation, {
       id,
       tenant_id: of.tenantId,
       config_id: of.configId,
@@ -86,7 +86,6 @@ export class StoredAnswers {
       semantic_until: semantic === null ? null : new Date(now + semantic.ttl * 1000),
       created_at: new Date(now),
     });
-    return stored ? id : null;
   }
 
   prune(): Promise<void> {
