@@ -321,6 +321,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
   const road = new Road({
     storedAnswers,
+    judgeModel: config.judgeModel ?? null,
     ledger,
     limits,
     credentials,

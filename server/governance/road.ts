@@ -18,6 +18,7 @@ import { openCall } from "./record/open.ts";
 import { estimated } from "./routing/attempt.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.ts";
 import { readBody } from "./read-body.ts";
+import { SemanticPolicies } from "./semantic-policies/semantic-policies.ts";
 import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
 import { streamOut } from "./stream-out.ts";
 import { type Answer, isRefusal, type StreamAnswer, type Surface, type WholeAnswer } from "./surface.ts";
@@ -38,6 +39,8 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
   readonly storedAnswers: StoredAnswers;
+  /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
+  readonly judgeModel: string | null;
   /** Told of every call that has ended. */
   readonly observe: (call: Call) => void;
 }
@@ -61,10 +64,11 @@ export class Road {
   constructor(parts: RoadParts) {
     this.parts = parts;
     this.clock = parts.clock;
-    this.controls = requestControls(parts.limits);
     this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
-    this.dispatch = this.cache.before(this.models);
+    const policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
+    this.controls = requestControls(parts.limits, policies);
+    this.dispatch = policies.around(this.cache.before(this.models));
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {

@@ -6,15 +6,17 @@ import type { Refusal } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { ConversationReply } from "../../wire/conversation/reply.ts";
+import { replyOfEvents } from "../../wire/conversation/reply-events.ts";
 import { inputTokens } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
+import { readPieces, readWhole } from "../answers/caller-answer.ts";
+import { KeptStream } from "../answers/kept-stream.ts";
 import type { Nest } from "../nested-call.ts";
 import type { Conversation } from "../routing/conversation.ts";
 import type { Dispatch } from "../routing/dispatch.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import { cacheKeys, type CacheKeys } from "./cache-key.ts";
 import { Embedder } from "./embedder.ts";
-import { KeptStream, readWhole } from "./kept-answer.ts";
 import { replayed } from "./replay.ts";
 import { mayKeep, mayReuse } from "./reusable.ts";
 import { Spaces } from "./spaces.ts";
@@ -28,6 +30,8 @@ export interface SemanticCacheParts {
 }
 
 const MOST_BYTES = 64 * 1024 * 1024;
+/** An answer longer than this passes without being kept. */
+const MOST_ANSWER_BYTES = 512 * 1024;
 /** The database is asked for no longer than this: a cache may never slow down what it is there to make fast. */
 const LOOKUP_MS = 250;
 
@@ -142,10 +146,10 @@ export class SemanticCache {
   /** Keeps an answer once its call has ended well and no control has objected to it. */
   private keep(lookup: Lookup, answer: Answer): Answer {
     if (answer.status !== 200) return answer;
-    const passing = answer.kind === "stream" ? new KeptStream(answer) : null;
+    const passing = answer.kind === "stream" ? new KeptStream(answer, MOST_ANSWER_BYTES) : null;
     lookup.call.whenEnded.push((errorType) => {
       if (errorType !== null || !lookup.call.answerReusable) return;
-      const reply = passing !== null ? passing.usage !== null && !passing.usage.estimated ? passing.read(lookup.conversation) : null : wholeReply(lookup.conversation, answer);
+      const reply = passing === null ? wholeReply(lookup.conversation, answer) : streamedReply(lookup.conversation, passing);
       if (reply === null || !mayKeep(reply, lookup.cache)) return;
       this.store(lookup, reply);
     });
@@ -205,8 +209,16 @@ function memoryKey({ tenantId, configId, generation }: Lookup["of"], name: strin
 
 function wholeReply(conversation: Conversation, answer: Answer): ConversationReply | null {
   if (answer.kind !== "whole" || answer.failure !== null || answer.usage === null || answer.usage.estimated) return null;
-  const reply = readWhole(conversation, answer.body);
+  const reply = answer.body.byteLength > MOST_ANSWER_BYTES ? null : readWhole(conversation, answer.body);
   return reply === null ? null : { ...reply, usage: reply.usage ?? answer.usage };
+}
+
+function streamedReply(conversation: Conversation, { pieces, usage }: KeptStream): ConversationReply | null {
+  if (pieces === null || usage === null || usage.estimated) return null;
+  const { events, complete } = readPieces(conversation, pieces);
+  const reply = complete ? replyOfEvents(events) : null;
+  // Usage is hidden from a caller who did not ask for it, and known all the same.
+  return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
 }
 
 /** What the caller says of caches (`Cache-Control`), as HTTP means it: no-cache wants a fresh answer, no-store none kept. */
