@@ -82,9 +82,9 @@ test("an erasure takes the answers of calls and of an end user, tells every proc
 
 test("what is over is pruned", async () => {
   await database.db.updateTable("semantic_cache_entries").set({ exact_until: new Date(0), semantic_until: null }).where("exact_key", "=", "same").execute();
-  const count = async () => (await database.db.selectFrom("semantic_cache_entries").select("id").where("exact_key", "=", "same").execute()).length;
-  expect(await count()).toBe(1);
+  const left = async () => (await database.db.selectFrom("semantic_cache_entries").select("id").where("exact_key", "=", "same").execute()).length;
+  expect(await left()).toBe(1);
   await stored.prune();
   await stored.prune();
-  expect(await count()).toBe(0);
+  expect(await left()).toBe(0);
 });

@@ -71,7 +71,7 @@ const setting: fc.Arbitrary<Setting> = fc.record({
 const plain = (value: unknown): unknown =>
   Array.isArray(value) ? value.map(plain) : typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => [name, plain(member)])) : value;
 const identity = (at: Setting, scope: string) => JSON.stringify(plain(scope === "group" ? at : { ...at, group: null }));
-const shuffled = (value: Readonly<Record<string, unknown>>) => Object.fromEntries(Object.entries(value).reverse());
+const shuffled = (value: Readonly<Record<string, unknown>>) => Object.fromEntries(Object.entries(value).toReversed());
 /** Pairs that differ in one thing at most are those where a key could forget something. */
 const pair = fc.tuple(setting, setting, fc.constantFrom<(keyof Setting)[]>("tenant", "group", "model", "systemPrompt", "temperatureCeiling", "policy", "region", "config", "beta", "body")).map(([one, other, field]) => [one, { ...one, [field]: other[field] }] as const);
 
