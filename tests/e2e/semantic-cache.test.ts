@@ -45,6 +45,16 @@ describe("by the official clients", () => {
     await askInTurn("anthropic 1", `sdk-${provider}`, provider === "echo" ? PROMPT : TEXT, [true, false]);
   });
 
+  test.each(["openai chat", "openai responses", "anthropic 1", "google genai"] as const)("%s is given a tool call again where that is configured", async (client) => {
+    await world.admin.request("PATCH", `${CONFIGS}/${cache.id}`, { include_tools: true });
+    const sdk = world.clients.sdks[client];
+    const asked = [await sdk.ask("sdk-anthropic", "tools", false), await sdk.ask("sdk-anthropic", "tools", true), await sdk.ask("sdk-anthropic", "tools", false)];
+    for (const { tool } of asked) expect(tool).toEqual({ name: "weather", arguments: { city: "Oslo" } });
+    hits += 2;
+    expect(await rowsOf(world.admin, { llm_cache_hit: true }, hits)).toHaveLength(hits);
+    await world.admin.request("PATCH", `${CONFIGS}/${cache.id}`, { include_tools: false });
+  });
+
   test("a Google client that streams without events is given its array", async () => {
     await askInTurn("google genai", "sdk-gemini", TEXT, [false]);
     const key = (await world.admin.post(`/v1/admin/resource-groups/${cache.group_ids[0]}/api-keys`, { name: "array" })).key_value;
@@ -237,6 +247,21 @@ describe("what is given again, and to whom", () => {
     wall.sort((a, b) => a - b);
     console.log(`a hit: row p50 ${durations[25]} ms, p90 ${durations[45]} ms; seen by the client p50 ${wall[25]?.toFixed(1)} ms, p90 ${wall[45]?.toFixed(1)} ms`);
     expect(durations[25]).toBeLessThan(3);
+  });
+
+  test("a hit counts as a request and as nothing else, under a routing group too", async () => {
+    await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "any" });
+    const made = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "counted", group_type: "team" });
+    await admin.post("/v1/admin/llms", { ...tenant, name: "member", model_name: "fake-1", provider: "fake", mode: "chat", routing_group_id: "any", group_ids: [made.id], input_cost_per_million_tokens: 5, output_cost_per_million_tokens: 5 });
+    await admin.post(`${CONFIGS}/${cache.id}/groups`, { group_ids: [made.id] });
+    await admin.request("PATCH", `/v1/admin/resource-groups/${made.id}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 3 }, tokens: { daily_limit: 10_000 } } });
+    const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${made.id}/api-keys`, { name: "counted" });
+    const body = { model: "any", messages: user(fresh()), max_tokens: 50 };
+    const answers = [await call(body, { key }), await call(body, { key }), await call(body, { key }), await call(body, { key })];
+    expect(answers.map(({ status, layer }) => [status, layer])).toEqual([[200, null], [200, "exact"], [200, "exact"], [429, null]]);
+    const [first, hit] = [await rowOf(admin, { id: answers[0]?.id }), await rowOf(admin, { id: answers[1]?.id })];
+    expect(first.llm_estimated_cost_usd).toBeGreaterThan(0);
+    expect(hit).toMatchObject({ llm_model_requested: "any", llm_model_used: "member", llm_total_tokens: 0, llm_estimated_cost_usd: 0, llm_tokens_saved: 1500 });
   });
 
   test("and the official client knows no difference", async () => {

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import Anthropic from "@anthropic-ai/sdk";
 import { GoogleGenAI } from "@google/genai";
@@ -5,6 +6,7 @@ import OpenAI from "openai";
 import { type AdminClient, rowOf, rowsOf, type Served, serveModels } from "../support/admin.ts";
 import { STREAM_WORDS } from "../support/fake-upstream.ts";
 import { type FakeJudge, startFakeJudge } from "../support/fake-judge.ts";
+import { removeDirectory, startGateway } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 const POLICIES = "/v1/admin/semantic-policies";
@@ -21,7 +23,7 @@ beforeAll(async () => {
   world = await startWorld();
   judge = startFakeJudge();
   ({ admin } = world);
-  served = await serveModels(admin, world.upstream.baseUrl, ["fake-1"]);
+  served = await serveModels(admin, world.upstream.baseUrl, ["fake-1", "hold", "short"]);
   await admin.post("/v1/admin/providers", { ...tenant, provider_key: "judges", name: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" });
   await admin.post("/v1/admin/providers", { ...tenant, provider_key: "parrot", name: "parrot", api_format: "echo" });
   await admin.post("/v1/admin/llms", { ...tenant, name: "parrot", provider: "parrot", mode: "chat", group_ids: [served.groupId] });
@@ -159,6 +161,24 @@ describe("what comes out", () => {
     expect(await rowsOf(admin, { parent_request_id: id }, 1)).toHaveLength(1);
   });
 
+  test("is given by no other way when the caller hangs up while it is held: one row, and nothing of a policy", async () => {
+    const hangUp = new AbortController();
+    const seen = world.upstream.seen.length;
+    const asking = fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", signal: hangUp.signal, headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", "x-correlation-id": "hung-up" }, body: JSON.stringify({ model: "hold", stream: true, messages: user(fresh()) }) }).catch(() => null);
+    while (world.upstream.seen.length === seen) await new Promise((resolve) => setImmediate(resolve));
+    hangUp.abort();
+    await asking;
+    await world.upstream.seen.at(-1)?.aborted;
+    expect(await rowsOf(admin, { correlation_id: "hung-up" }, 1)).toMatchObject([{ success: false, error_type: "client_disconnected", http_status_code: 499, semantic_policy_id: null }]);
+    world.upstream.release();
+  });
+
+  test("is judged as far as it came where the provider broke it off", async () => {
+    const { id, status, text } = await ask(fresh(), { model: "short", stream: true });
+    expect([status, text.includes("[DONE]"), text.includes("upstream_interrupted")]).toEqual([200, false, true]);
+    expect(await rowOf(admin, { id })).toMatchObject({ success: false, error_type: "upstream_interrupted", semantic_policy_id: null });
+  });
+
   test("flows in shadow, and is judged when it has ended", async () => {
     await change({ mode: "shadow" });
     const { id, status, text } = await ask(fresh("dragons"), { ...parrot, stream: true });
@@ -191,6 +211,16 @@ describe("several policies, judges and groups", () => {
     expect((await ask(fresh())).status).toBe(403);
     await admin.request("PATCH", "/v1/admin/tenants/default", { default_judge_model_id: policy.judge_model_id });
     expect((await ask(fresh())).status).toBe(200);
+  });
+
+  test("of the gateway's own configuration", async () => {
+    await admin.request("PATCH", "/v1/admin/tenants/default", { default_judge_model_id: null });
+    const second = await startGateway({ databaseUrl: world.databaseUrl, env: { GW_JUDGE_MODEL: "judge-1", GW_SECRET_KEY: (await readFile(`${world.gateway.dataDir}/secrets/secret-key`, "utf8")).trim() } });
+    const asked = async (content: string) => (await fetch(`${second.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: user(content) }) })).status;
+    expect([await asked(fresh()), await asked(fresh("dragons"))]).toEqual([200, 403]);
+    await second.stop();
+    await removeDirectory(second.dataDir);
+    await change({ judge_model_id: policy.judge_model_id });
   });
 
   test("hold for the groups below, and for no other", async () => {

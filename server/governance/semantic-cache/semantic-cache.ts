@@ -97,14 +97,19 @@ export class SemanticCache {
   private async find(lookup: Lookup): Promise<Hit | null> {
     const { cache, keys } = lookup;
     const exact = cache.exactTtl === null ? null : await this.findExact(lookup);
-    if (exact !== null) return { stored: exact, layer: "exact", score: null };
+    if (exact !== null && this.young(exact, cache.exactTtl)) return { stored: exact, layer: "exact", score: null };
     if (cache.semantic === null || keys.near === null) return null;
     lookup.vector = await this.embedder.vectorOf(lookup.call, cache.semantic.model, keys.near.question);
     if (lookup.vector === null) return null;
     const nearest = await soon(this.spaces.nearest(lookup.of, keys.near.space, lookup.vector, cache.semantic.threshold));
     if (nearest === null) return null;
     const stored = await this.fetched(lookup, `id ${nearest.found.id}`, () => this.parts.stored.byId(lookup.of, nearest.found));
-    return stored === null ? null : { stored, layer: "semantic", score: Math.round(nearest.score * 10_000) / 10_000 };
+    return stored === null || !this.young(stored, cache.semantic.ttl) ? null : { stored, layer: "semantic", score: Math.round(nearest.score * 10_000) / 10_000 };
+  }
+
+  /** A time to live that was shortened holds for what is there as well. */
+  private young({ storedAt }: StoredAnswer, ttl: number | null): boolean {
+    return ttl !== null && storedAt + ttl * 1000 > this.parts.clock.now();
   }
 
   private findExact(lookup: Lookup): Promise<StoredAnswer | null> {
