@@ -216,8 +216,8 @@ describe("several policies, judges and groups", () => {
   test("of the gateway's own configuration", async () => {
     await admin.request("PATCH", "/v1/admin/tenants/default", { default_judge_model_id: null });
     const second = await startGateway({ databaseUrl: world.databaseUrl, env: { GW_JUDGE_MODEL: "judge-1", GW_SECRET_KEY: (await readFile(`${world.gateway.dataDir}/secrets/secret-key`, "utf8")).trim() } });
-    const asked = async (content: string) => (await fetch(`${second.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: user(content) }) })).status;
-    expect([await asked(fresh()), await asked(fresh("dragons"))]).toEqual([200, 403]);
+    const answered = async (content: string) => (await fetch(`${second.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: user(content) }) })).status;
+    expect([await answered(fresh()), await answered(fresh("dragons"))]).toEqual([200, 403]);
     await second.stop();
     await removeDirectory(second.dataDir);
     await change({ judge_model_id: policy.judge_model_id });
