@@ -93,8 +93,10 @@ export async function eraseCachedAnswers(trx: Trx, tenantId: string, { callIds =
   return Number(numDeletedRows);
 }
 
-/** Answers nobody is given any more; at most 10,000 at a time. */
-export async function pruneAnswers(db: Database): Promise<void> {
+/** Answers nobody is given any more, and the oldest of a configuration that holds more than `most`; 10,000 of each at a time. */
+export async function pruneAnswers(db: Database, most: number): Promise<void> {
+  await sql`DELETE FROM semantic_cache_entries WHERE id IN (
+    SELECT e.id FROM semantic_cache_configs c, LATERAL (SELECT id FROM semantic_cache_entries WHERE config_id = c.id ORDER BY id DESC OFFSET ${most} LIMIT 10000) e)`.execute(db);
   await sql`DELETE FROM semantic_cache_entries WHERE id IN (SELECT id FROM semantic_cache_entries WHERE GREATEST(exact_until, semantic_until) < now() LIMIT 10000 FOR UPDATE SKIP LOCKED)`.execute(db);
 }
 

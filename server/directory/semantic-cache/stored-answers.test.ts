@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { migrate } from "../../store/migrate.ts";
-import { eraseCachedAnswers } from "../../store/semantic-cache-entries.ts";
+import { eraseCachedAnswers, pruneAnswers } from "../../store/semantic-cache-entries.ts";
 import { type NewAnswer, StoredAnswers } from "./stored-answers.ts";
 
 const CONFIG = { acme: "00000000-0000-4000-8000-000000000001", beta: "00000000-0000-4000-8000-000000000002" };
@@ -78,6 +78,15 @@ test("an erasure takes the answers of calls and of an end user, tells every proc
   expect(await database.db.selectFrom("config_changes").select("version").execute()).toHaveLength(before.length + 2);
   const late = await store({ callId: "erased-call" });
   expect(await stored.byKey(of("acme"), late.exactKey)).toBeNull();
+});
+
+test("of a configuration that holds too many the oldest go", async () => {
+  const all = () => database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", CONFIG.beta).orderBy("id").execute();
+  await database.db.updateTable("semantic_cache_configs").set({ generation: GENERATION }).where("tenant_id", "=", "beta").execute();
+  for (let i = 0; i < 3; i++) await stored.store(of("beta"), GENERATION, answer());
+  const [first, ...rest] = await all();
+  await pruneAnswers(database.db, 2);
+  expect([first !== undefined, await all()]).toEqual([true, rest]);
 });
 
 test("what is over is pruned", async () => {

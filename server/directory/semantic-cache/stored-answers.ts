@@ -2,6 +2,8 @@ import type { Clock } from "../../kernel/clock.ts";
 import type { Database } from "../../store/database.ts";
 import { answerById, answerByKey, type CacheOf, pruneAnswers, storeAnswer, type StoredAnswerRow, vectorsOf } from "../../store/semantic-cache-entries.ts";
 
+const MOST_OF_A_CONFIG = 100_000;
+
 /** An answer as it was stored; what it holds is the business of who stored it. */
 export interface StoredAnswer {
   readonly answer: unknown;
@@ -89,7 +91,7 @@ export class StoredAnswers {
   }
 
   prune(): Promise<void> {
-    return pruneAnswers(this.db);
+    return pruneAnswers(this.db, MOST_OF_A_CONFIG);
   }
 
   private now(): Date {

@@ -32,6 +32,8 @@ export interface SemanticCacheParts {
 const MOST_BYTES = 64 * 1024 * 1024;
 /** An answer longer than this passes without being kept. */
 const MOST_ANSWER_BYTES = 512 * 1024;
+/** Answers being written at once; when the database falls behind, this process alone gives the others again. */
+const MOST_STORING = 200;
 /** The database is asked for no longer than this: a cache may never slow down what it is there to make fast. */
 const LOOKUP_MS = 250;
 
@@ -178,6 +180,7 @@ export class SemanticCache {
       this.hold(memoryKey(of, `id ${id}`), { ...stored, until });
       this.spaces.add(of, semantic.space, { id, vector: semantic.vector, until });
     }
+    if (this.storing.size >= MOST_STORING) return;
     const written = this.parts.stored.store(of, of.generation, {
       id,
       at: now,

@@ -48,6 +48,7 @@ CREATE TABLE semantic_cache_entries (
   UNIQUE (tenant_id, config_id, exact_key)
 );
 CREATE INDEX semantic_cache_entries_space ON semantic_cache_entries (tenant_id, config_id, space, created_at) WHERE embedding IS NOT NULL;
+CREATE INDEX semantic_cache_entries_config ON semantic_cache_entries (config_id, id);
 CREATE INDEX semantic_cache_entries_over ON semantic_cache_entries (GREATEST(exact_until, semantic_until));
 CREATE INDEX semantic_cache_entries_call ON semantic_cache_entries (tenant_id, call_id);
 CREATE INDEX semantic_cache_entries_end_user ON semantic_cache_entries (tenant_id, end_user_id) WHERE end_user_id IS NOT NULL;
