@@ -80,15 +80,6 @@ test("an erasure takes the answers of calls and of an end user, tells every proc
   expect(await stored.byKey(of("acme"), late.exactKey)).toBeNull();
 });
 
-test("of a configuration that holds too many the oldest go", async () => {
-  const all = () => database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", CONFIG.beta).orderBy("id").execute();
-  await database.db.updateTable("semantic_cache_configs").set({ generation: GENERATION }).where("tenant_id", "=", "beta").execute();
-  for (let i = 0; i < 3; i++) await stored.store(of("beta"), GENERATION, answer());
-  const [first, ...rest] = await all();
-  await pruneAnswers(database.db, 2);
-  expect([first !== undefined, await all()]).toEqual([true, rest]);
-});
-
 test("what is over is pruned", async () => {
   await database.db.updateTable("semantic_cache_entries").set({ exact_until: new Date(0), semantic_until: null }).where("exact_key", "=", "same").execute();
   const left = async () => (await database.db.selectFrom("semantic_cache_entries").select("id").where("exact_key", "=", "same").execute()).length;
@@ -96,4 +87,13 @@ test("what is over is pruned", async () => {
   await stored.prune();
   await stored.prune();
   expect(await left()).toBe(0);
+});
+
+test("of a configuration that holds too many the oldest go", async () => {
+  const all = () => database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", CONFIG.beta).orderBy("id").execute();
+  await database.db.updateTable("semantic_cache_configs").set({ generation: GENERATION }).where("tenant_id", "=", "beta").execute();
+  for (let i = 0; i < 3; i++) await stored.store(of("beta"), GENERATION, answer({ exactTtl: 100_000_000 }));
+  const [first, ...rest] = await all();
+  await pruneAnswers(database.db, 2);
+  expect([first !== undefined, await all()]).toEqual([true, rest]);
 });
