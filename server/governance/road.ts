@@ -57,6 +57,7 @@ export class Road {
   private readonly models: Dispatch;
   private readonly dispatch: Dispatch;
   private readonly cache: SemanticCache;
+  private readonly policies: SemanticPolicies;
   private readonly controls: readonly RequestControl[];
   private draining = false;
   private whenIdle: (() => void) | null = null;
@@ -66,9 +67,9 @@ export class Road {
     this.clock = parts.clock;
     this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
-    const policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
-    this.controls = requestControls(parts.limits, policies);
-    this.dispatch = policies.around(this.cache.before(this.models));
+    this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
+    this.controls = requestControls(parts.limits, this.policies);
+    this.dispatch = this.cache.before(this.models);
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
@@ -129,8 +130,8 @@ export class Road {
       if (decision.kind === "refuse") return decision.refusal;
     }
     const answer = await exchange.answer(call, this.dispatch);
-    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? call.withheldUsage : answer.usage);
-    return answer;
+    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
+    return isRefusal(answer) ? answer : this.policies.judgeAnswer(call, exchange, answer);
   }
 
   /** A call of the gateway's own, with its row: see `Nest`. */

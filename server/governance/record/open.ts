@@ -59,7 +59,6 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     reservation: null,
     requestContent: null,
     answerReusable: true,
-    withheldUsage: null,
   };
 }
 

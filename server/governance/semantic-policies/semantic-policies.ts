@@ -7,10 +7,10 @@ import { KeptStream } from "../answers/kept-stream.ts";
 import { abortReason, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
+import { settle } from "../metering/settle.ts";
 import { estimated } from "../routing/attempt.ts";
 import type { Conversation } from "../routing/conversation.ts";
-import type { Dispatch } from "../routing/dispatch.ts";
-import { type Answer, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
+import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
 import type { RequestView } from "../view.ts";
 import { hold } from "./held-answer.ts";
 import { Judge, type Judged, type JudgeParts, type Question, told } from "./judge.ts";
@@ -53,18 +53,12 @@ export class SemanticPolicies implements RequestControl {
     return this.apply(call, policies, "input", text).then((refusal) => (refusal === null ? PASS : refused(refusal)));
   }
 
-  /** The way to the models with the policies on what comes back. */
-  around(dispatch: Dispatch): Dispatch {
-    return {
-      ...dispatch,
-      converse: async (call, conversation) => {
-        const policies = this.policiesOf(call, "chat_output");
-        const answer = await dispatch.converse(call, conversation);
-        // What a cache gives again was judged by the same policies when it was new.
-        if (policies.length === 0 || isRefusal(answer) || answer.status !== 200 || call.row.llm_cache_hit === true) return answer;
-        return answer.kind === "whole" ? this.onWhole(call, conversation, policies, answer) : this.onStream(call, conversation, policies, answer);
-      },
-    };
+  /** Passes an answer on, or a refusal in its place; one that comes as a stream is metered then. */
+  async judgeAnswer(call: Call, { conversation }: Exchange, answer: Answer): Promise<Answer | Refusal> {
+    const policies = conversation === undefined ? [] : this.policiesOf(call, "chat_output");
+    // What a cache gives again was judged by the same policies when it was new.
+    if (conversation === undefined || policies.length === 0 || answer.status !== 200 || call.row.llm_cache_hit === true) return answer;
+    return answer.kind === "whole" ? this.onWhole(call, conversation, policies, answer) : this.onStream(call, conversation, policies, answer);
   }
 
   private policiesOf({ scope }: Call, surface: string | null): Policies {
@@ -79,16 +73,14 @@ export class SemanticPolicies implements RequestControl {
   private async onWhole(call: Call, conversation: Conversation, policies: Policies, answer: WholeAnswer): Promise<Answer | Refusal> {
     if (answer.failure !== null) return answer;
     const reply = readWhole(conversation, answer.body);
-    const refusal = await this.apply(call, policies, "output", reply === null ? null : textOfReply(reply));
-    if (refusal !== null) call.withheldUsage = answer.usage;
-    return refusal ?? answer;
+    return (await this.apply(call, policies, "output", reply === null ? null : textOfReply(reply))) ?? answer;
   }
 
   private async onStream(call: Call, conversation: Conversation, policies: Policies, answer: StreamAnswer): Promise<Answer | Refusal> {
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(call, conversation, policies, answer);
     const held = await hold(call, answer, this.parts.idleMs);
     const given = isRefusal(held) ? held : ((await this.apply(call, policies, "output", textOfEvents(readPieces(conversation, held.pieces).events))) ?? held.answer);
-    if (isRefusal(given)) call.withheldUsage = answer.codec.usage ?? estimated(answer.inputCharacters, answer.codec.outputLength);
+    if (isRefusal(given)) settle(call, answer.codec.usage ?? estimated(answer.inputCharacters, answer.codec.outputLength));
     return given;
   }
 
@@ -113,12 +105,12 @@ export class SemanticPolicies implements RequestControl {
     const why = abortReason(call);
     if (why === "client_disconnected" || why === "gateway_interrupted") return refuse("upstream_interrupted");
     let stopped: Refusal | null = null;
-    for (const { policy, verdict } of judged) stopped = this.settle(call, policy, direction, verdict) ?? stopped;
+    for (const { policy, verdict } of judged) stopped = this.conclude(call, policy, direction, verdict) ?? stopped;
     return stopped;
   }
 
   /** Writes a verdict of an enforced policy onto the row; the first that stops the call names itself there. */
-  private settle(call: Call, policy: SemanticPolicyEntry, direction: Direction, verdict: Judged): Refusal | null {
+  private conclude(call: Call, policy: SemanticPolicyEntry, direction: Direction, verdict: Judged): Refusal | null {
     if (verdict.kind === "compliant") return null;
     note(call, policy, direction, verdict);
     call.answerReusable = false;
