@@ -46,6 +46,8 @@ export interface StreamAnswer {
   readonly head: readonly Uint8Array[];
   /** Length of the input, for an estimate when the provider never tells. */
   readonly inputCharacters: number;
+  /** Longest silence, milliseconds; the gateway's own when left out. */
+  readonly idleMs?: number;
 }
 
 export function isRefusal(value: Refusal | object): value is Refusal {

@@ -56,9 +56,11 @@ function conditionsOf(scope: GroupScope, route: Route): string {
   return found;
 }
 
+/** What of a model has no bearing on what it says. */
+const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set(["createdSeconds", "rateLimitRpm", "rateLimitTpm", "maxConcurrent", "prices", "priceSchedule", "mediaPrices", "isHealthy", "apiKey"]);
+
 function setUpOf(model: ModelEntry): string {
-  const { apiFormat, baseUrl, headers, region } = model.provider;
-  return JSON.stringify([model.id, model.modelName, model.systemPrompt, model.defaultTemperature, model.defaultMaxTokens, model.maxOutputTokens, apiFormat, baseUrl, canonical(headers), region]);
+  return JSON.stringify(model, (name, value: unknown) => (BESIDE_THE_ANSWER.has(name) ? undefined : value));
 }
 
 function policiesOf(scope: GroupScope, models: readonly ModelEntry[]): string {
