@@ -1,4 +1,4 @@
-import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { StreamAnswer } from "../surface.ts";
 
@@ -25,7 +25,7 @@ export class KeptStream implements StreamCodec {
     return this.keep(this.inner.push(piece));
   }
 
-  end(): { complete: boolean; last: StreamPiece } {
+  end(): StreamEnding {
     const end = this.inner.end();
     this.keep(end.last);
     return end;

@@ -26,7 +26,7 @@ export function replayed(call: Call, conversation: Conversation, reply: Conversa
     .filter((text) => text !== "")
     .map((text) => encoder.encode(text));
   const last = encoder.encode(writer.close());
-  const codec: StreamCodec = { push: (piece) => piece, end: () => ({ complete: true, last }), begun: true, usage: NOTHING, outputLength: 0, providerError: null };
+  const codec: StreamCodec = { push: (piece) => piece, end: () => ({ complete: true, last, told: false }), begun: true, usage: NOTHING, outputLength: 0, providerError: null };
   const headers = { "content-type": conversation.streamType, "cache-control": "no-cache", "x-accel-buffering": "no" };
   return { kind: "stream", status: 200, headers, upstream: nothingMore(), codec, head, inputCharacters: 0 };
 }

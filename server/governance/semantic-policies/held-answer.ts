@@ -43,7 +43,7 @@ export async function hold(call: Call, answer: StreamAnswer, idleMs: number): Pr
   const all = end?.last == null ? pieces : [...pieces, end.last];
   const given = {
     push: () => null,
-    end: () => end ?? { complete: false, last: null },
+    end: () => end ?? { complete: false, last: null, told: false },
     begun: codec.begun,
     usage: codec.usage,
     outputLength: codec.outputLength,
