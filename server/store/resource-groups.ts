@@ -97,6 +97,6 @@ export async function dependentsOfGroup(db: Database | Trx, id: string, now: Dat
   const { rows } = await sql<GroupDependents>`
     SELECT (SELECT count(*) FROM resource_groups WHERE parent_group_id = ${id}) AS children,
            (SELECT count(*) FROM api_keys WHERE resource_group_id = ${id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})) AS active_keys,
-           (SELECT count(*) FROM end_users WHERE primary_group_id = ${id}) AS end_users`.execute(db);
+           (SELECT count(*) FROM end_users WHERE assigned_group_id = ${id}) AS end_users`.execute(db);
   return rows[0] as GroupDependents;
 }

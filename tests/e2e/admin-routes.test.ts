@@ -38,6 +38,19 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
+  "POST /v1/admin/end-users": { username: "made-by-table", password: "long enough" },
+  "PATCH /v1/admin/end-users/{id}": { display_name: "x" },
+  "PATCH /v1/admin/end-users/{id}/status": { is_active: true },
+  "PATCH /v1/admin/end-users/{id}/primary-group": { group_id: null },
+  "POST /v1/admin/end-user-groups": { name: "made-by-table" },
+  "PATCH /v1/admin/end-user-groups/{id}": { description: "x" },
+  "POST /v1/admin/end-user-groups/{id}/members": { end_user_ids: [crypto.randomUUID()] },
+  "PUT /v1/admin/end-user-groups/{id}/members": { end_user_ids: [] },
+  "DELETE /v1/admin/end-user-groups/{id}/members": { end_user_ids: [crypto.randomUUID()] },
+  "POST /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
+  "POST /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/proxy-logs/query": {},
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
@@ -67,6 +80,8 @@ beforeAll(async () => {
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
+  ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
+  ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });
 afterAll(() => plane.close());

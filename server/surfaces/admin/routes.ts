@@ -4,6 +4,8 @@ import { apiKeyOperations } from "./api-keys.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
+import { endUserGroupOperations } from "./end-user-groups.ts";
+import { endUserOperations } from "./end-users.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
@@ -22,6 +24,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...loginOperations,
   ...tenantOperations,
   ...adminUserOperations,
+  ...endUserOperations,
+  ...endUserGroupOperations,
   ...providerOperations,
   ...modelHealthOperations,
   ...modelOperations,
