@@ -2,13 +2,18 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
+import { EndUserCache } from "./directory/end-user-cache.ts";
 import { AlertWriter } from "./directory/limits/alert-writer.ts";
 import { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
+import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { inTurn } from "./directory/people/portal/password-work.ts";
+import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { Snapshots } from "./directory/snapshots.ts";
+import { runFeedback } from "./governance/feedback/run-feedback.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
@@ -21,7 +26,7 @@ import { telemetry } from "./kernel/telemetry.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
-import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -98,7 +103,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
 
-    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
+    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
     const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log)] : [];
     closers.push(async () => {
@@ -121,7 +126,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return response;
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
-    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, { notReady }));
+    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }));
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
@@ -276,6 +281,7 @@ interface RuntimeParts {
   readonly metrics: ReturnType<typeof telemetry>;
   readonly journal: string;
   readonly signingKey: string;
+  readonly jwtSecret: string;
 }
 
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
@@ -290,13 +296,17 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const snapshots = new Snapshots(connection.db, secrets);
   const credentials = new CredentialCache(connection.db, clock);
+  const users = new EndUserCache(connection.db, clock);
+  const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
   const follower = new ConfigFollower(
     connection,
     {
       tenantChanged: (tenantId) => snapshots.renew(tenantId),
       credentialChanged: (keyHash) => credentials.drop(keyHash),
+      userChanged: (tenantId, userId) => users.drop(tenantId, userId),
       async everythingChanged() {
         credentials.dropAll();
+        users.dropAll();
         await snapshots.renewAll();
       },
     },
@@ -319,6 +329,8 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ledger,
     limits,
     credentials,
+    users,
+    tokens,
     snapshots,
     secrets,
     log,
@@ -331,8 +343,18 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
   });
+  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
+  const portal = {
+    directory,
+    users,
+    snapshots,
+    logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock) },
+    feedback: runFeedback({ db: connection.db, secrets, clock, shipped: () => ledger.shipped() }),
+  };
   return {
     road,
+    services: { portal },
     ledger,
     follower,
     async close() {

@@ -61,6 +61,10 @@ export async function knownGroups(db: Database | Trx, tenantId: string, ids: rea
   return new Set(rows.map((row) => row.id));
 }
 
+export async function groupsByIds(db: Database, tenantId: string, ids: readonly string[]): Promise<ResourceGroupRow[]> {
+  return ids.length === 0 ? [] : db.selectFrom("resource_groups").selectAll().where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+}
+
 // UNION, not UNION ALL: a row already walked is not walked again, so that even a damaged tree ends.
 
 /** The groups above, root first, without the group itself. */

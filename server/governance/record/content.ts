@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import type { Call } from "../call.ts";
 import { redact } from "./redaction.ts";
 
 export type StoreBodies = "full" | "redacted" | "none";
@@ -7,6 +8,11 @@ export type StoreBodies = "full" | "redacted" | "none";
 const PREVIEW_BYTES = 64 * 1024;
 
 const decoder = new TextDecoder();
+
+/** What the call's row may keep of bodies. Answers of the portal are personal, and hold tokens. */
+export function keptBodies(call: Pick<Call, "audit" | "scope">): StoreBodies {
+  return call.audit.proxyType === "portal" ? "none" : (call.scope?.tenant.storeBodies ?? "none");
+}
 
 /** The preview a tenant's `store_bodies` allows of a whole body. */
 export function previewOf(content: string | Uint8Array, mode: StoreBodies): string | null {

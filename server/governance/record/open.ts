@@ -51,6 +51,8 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     row,
     answerHeaders: { "x-request-id": id, "x-correlation-id": correlationId },
     identity: null,
+    user: null,
+    tenant: null,
     scope: null,
     route: null,
     model: null,

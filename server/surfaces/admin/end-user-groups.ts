@@ -1,4 +1,4 @@
-import { listOf } from "@gatehouse/contracts/conventions";
+import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
 import {
   endUserGroup,
   endUserGroupCreate,
@@ -17,7 +17,6 @@ import {
   resourceGroupIds,
   resourceGroupIdsQuery,
 } from "@gatehouse/contracts/end-user-groups";
-import { pageQuery } from "@gatehouse/contracts/conventions";
 import { bindingResult, unbindingResult } from "@gatehouse/contracts/group-models";
 import { z } from "zod";
 import {
@@ -33,7 +32,7 @@ import {
   unbindEndUserGroupsFrom,
   unbindFromResourceGroups,
 } from "../../directory/people/end-user-groups.ts";
-import { check } from "./input.ts";
+import { check } from "../../wire/strict-input.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, listed, resource } from "./resource.ts";
 
