@@ -33,7 +33,7 @@ const BESIDE = /config_changes|config_version|audit_|usage_hourly|^(begin|commit
 test("a call in steady state reads no database", async () => {
   const upstream = startFakeUpstream();
   const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, ["fake-1"]);
-  const person = await newPerson(gateway.runtimeUrl, "steady");
+  const person = await newPerson(gateway.runtimeUrl as string, "steady");
   await (await signIn(gateway.adminUrl)).request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: served.groupId });
   const call = async (model: string, stream: boolean, credential: Record<string, string> = { "x-api-key": served.apiKey }) => {
     const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", ...credential }, body: JSON.stringify({ model, stream, messages: [{ role: "user", content: "x" }] }) });
