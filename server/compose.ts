@@ -2,6 +2,7 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
+import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
 import { EndUserCache } from "./directory/end-user-cache.ts";
 import { AlertWriter } from "./directory/limits/alert-writer.ts";
 import { UsageTruth } from "./directory/limits/usage-truth.ts";
@@ -14,6 +15,7 @@ import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { runFeedback } from "./governance/feedback/run-feedback.ts";
+import { Notices } from "./governance/notices/notices.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
@@ -325,9 +327,11 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
+  const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const road = new Road({
     ledger,
     limits,
+    notices,
     credentials,
     users,
     tokens,
@@ -350,6 +354,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     users,
     snapshots,
     logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock) },
+    notices,
     feedback: runFeedback({ db: connection.db, secrets, clock, shipped: () => ledger.shipped() }),
   };
   return {

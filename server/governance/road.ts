@@ -9,6 +9,7 @@ import { type AbortReason, abortReason, type AuditClass, type Call } from "./cal
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
 import type { Limits } from "./limits/limits.ts";
+import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
 import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
@@ -35,6 +36,7 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
+  readonly notices: Pick<Notices, "refer">;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -100,6 +102,8 @@ export class Road {
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
     const notAdmitted = await admit(call, route.admits ?? "group", this.parts);
     if (notAdmitted !== null) return notAdmitted;
+    const referring = this.parts.notices.refer(call);
+    if (referring !== null) await referring;
 
     let body: Uint8Array | null = null;
     if (route.body) {

@@ -341,6 +341,23 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
+export interface NoticeConfigTable {
+  id: string;
+  tenant_id: string;
+  ai_system_id: string | null;
+  enabled: boolean;
+  surface: string;
+  texts: Json<Record<string, string>>;
+  exemption: ColumnType<NoticeExemption | null, string | null, string | null>;
+  updated_at: Stamp;
+}
+
+export interface NoticeExemption {
+  asserted: boolean;
+  basis: "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other";
+  rationale: string;
+}
+
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
 export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
@@ -373,4 +390,6 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  notice_configs: NoticeConfigTable;
+  conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
 }

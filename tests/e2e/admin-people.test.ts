@@ -37,6 +37,8 @@ describe("end users", () => {
     expect(log).toContain("set_status");
     expect(log).not.toContain(PASSWORD);
     expect(log).not.toContain("$argon2id");
+    // The log is kept whole, and a person may ask to be forgotten.
+    expect(log).not.toContain("ada@example.com");
   });
 
   test("a resource group is not deleted under the users an administrator put in it", async () => {

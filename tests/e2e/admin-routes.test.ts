@@ -38,6 +38,7 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
+  "PUT /v1/admin/notice-config": { surface: "banner" },
   "POST /v1/admin/end-users": { username: "made-by-table", password: "long enough" },
   "PATCH /v1/admin/end-users/{id}": { display_name: "x" },
   "PATCH /v1/admin/end-users/{id}/status": { is_active: true },

@@ -16,6 +16,7 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/portal/auth/profile": { display_name: "x" },
   "PATCH /v1/portal/auth/primary-group": { group_id: crypto.randomUUID() },
   "POST /v1/portal/runs/:run_id/feedback": { score: 1 },
+  "POST /v1/portal/evidence/notice": { conversation_handle: "01JABCDEFGHJKMNPQRSTVWXYZ0", locale: "en", method: "banner", text_sha256: "0".repeat(64) },
 };
 /** Those that take no JSON body, but may be sent one. */
 const WITHOUT_JSON = new Set([
@@ -91,8 +92,9 @@ describe("with another tenant's name: 401", () => {
 describe("a malformed body: 400 that names the field, and a row", () => {
   test.each(cases(withJson))("%s", async (name, route) => {
     const strange = await person.request(route.method, pathOf(route), { ...(BODIES[name] as object), surprise: 1 });
-    expect([strange.status, strange.body.code, strange.body.fields]).toEqual([400, "invalid_body", [{ field: "surprise", message: "is not known here" }]]);
-    expect(await onlyRow(strange.headers)).toMatchObject({ http_status_code: 400, error_type: "invalid_body", request_body_preview: null, response_body_preview: null, request_content_hash: null });
+    const [status, code] = route.audit.proxySubtype === "notice" ? [422, "invalid_notice"] : [400, "invalid_body"];
+    expect([strange.status, strange.body.code, strange.body.fields]).toEqual([status, code, [{ field: "surprise", message: "is not known here" }]]);
+    expect(await onlyRow(strange.headers)).toMatchObject({ http_status_code: status, error_type: code, request_body_preview: null, response_body_preview: null, request_content_hash: null });
     const raw = (body: string, type = "application/json") => fetch(`${world.gateway.runtimeUrl}/v1/portal${pathOf(route)}`, { method: route.method, body, headers: { "content-type": type, authorization: `Bearer ${person.token}` } });
     for (const [body, type] of [["{"], ["[1]"], ["{}", "text/plain"], [`{"a":"\\u0000"}`]] as const) expect((await raw(body, type)).status).toBe(400);
     const large = await raw(`{"a":"${"x".repeat(route.maxBodyBytes ?? 0)}"}`);
@@ -113,6 +115,6 @@ describe("every route answers a user, with one row that has no body of theirs", 
     expect(reply.status).toBeLessThan(502);
     expect(reply.status).not.toBe(500);
     expect(reply.status).not.toBe(401);
-    expect(await onlyRow(reply.headers)).toMatchObject({ proxy_type: "portal", tenant_id: "other", gateway_user_username: "foreigner", http_status_code: reply.status, request_body_preview: null, response_body_preview: null });
+    expect(await onlyRow(reply.headers)).toMatchObject({ proxy_type: "portal", tenant_id: "other", gateway_user_username: route.audit.proxySubtype === "notice" ? null : "foreigner", http_status_code: reply.status, request_body_preview: null, response_body_preview: null });
   });
 });

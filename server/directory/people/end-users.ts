@@ -27,6 +27,12 @@ export function readEndUser(row: EndUserRow): EndUser {
   };
 }
 
+/** Without what says who the person is: the admin log is kept whole, and a person may ask to be forgotten. */
+function logged(row: EndUserRow): object {
+  const { username: _username, email: _email, display_name: _displayName, metadata: _metadata, avatar_url: _avatarUrl, ...rest } = readEndUser(row);
+  return rest;
+}
+
 /** Tokens issued before this are void. Moves on even when the clock stands still, and past the millisecond a token names. */
 export function nextTokenGeneration(row: Pick<EndUserRow, "tokens_valid_from">, now: Date): Date {
   return new Date(Math.max(now.getTime(), row.tokens_valid_from.getTime()) + 1);
@@ -46,6 +52,7 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
   noun: "end user",
   store: endUserStore,
   read: readEndUser,
+  logged,
   tenantOf: (row) => row.tenant_id,
   twin: async (write, tenantId, candidate) => (await endUserByUsername(write.trx, tenantId, candidate.username))?.id,
   async toInsert(write, tenantId, body) {
@@ -90,7 +97,7 @@ async function change(write: Write, tenantId: string, id: string, action: string
   if (before === undefined) throw notFound("end user");
   await endUserStore.update(write.trx, id, { ...(await patchOf(before)), updated_at: write.now });
   const row = (await endUserStore.find(write.trx, tenantId, id)) as EndUserRow;
-  write.log({ tenant_id: tenantId, action, resource: END_USERS, resource_id: id, before: readEndUser(before), after: readEndUser(row) });
+  write.log({ tenant_id: tenantId, action, resource: END_USERS, resource_id: id, before: logged(before), after: logged(row) });
   notifyUser(write, row);
   return readEndUser(row);
 }

@@ -33,7 +33,7 @@ export async function setPhoto(write: Write, tenantId: string, userId: string, c
   await putPhoto(write.trx, { end_user_id: userId, tenant_id: tenantId, photo_id: photoId, mime_type: mimeType, content: Buffer.from(content) });
   const avatarUrl = ADDRESS + photoId;
   await endUserStore.update(write.trx, userId, { avatar_url: avatarUrl, updated_at: write.now });
-  write.log({ tenant_id: tenantId, action: "set_photo", resource: END_USERS, resource_id: userId, before: { avatar_url: before.avatar_url }, after: { avatar_url: avatarUrl, mime_type: mimeType, size_bytes: content.byteLength } });
+  write.log({ tenant_id: tenantId, action: "set_photo", resource: END_USERS, resource_id: userId, after: { mime_type: mimeType, size_bytes: content.byteLength } });
   notifyUser(write, before);
   return avatarUrl;
 }

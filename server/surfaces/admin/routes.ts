@@ -11,6 +11,7 @@ import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
+import { noticeOperations } from "./notices.ts";
 import type { Operation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...groupModelOperations,
   ...groupPolicyOperations,
   ...alertOperations,
+  ...noticeOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
   ...proxyLogOperations,

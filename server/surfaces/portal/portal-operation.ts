@@ -5,7 +5,7 @@ import type { Call } from "../../governance/call.ts";
 import type { GovernedRoute } from "../../governance/road.ts";
 import { isRefusal, type Answer, type Exchange, type Surface, type WholeAnswer } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
-import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { type ErrorCode, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { check, jsonObjectOf, readQuery, utf8Of } from "../../wire/strict-input.ts";
 import type { PortalServices } from "./portal-services.ts";
 import { portalRefusals } from "./refusals.ts";
@@ -38,6 +38,8 @@ interface Spec<Query, Body, Run> {
   readonly isAuth?: true;
   readonly query?: Query;
   readonly body?: Body;
+  /** What a body that fails validation is refused with; `invalid_body` when left out. */
+  readonly invalidBody?: ErrorCode;
   /** A multipart form instead of JSON. */
   readonly form?: true;
   /** 256 KB when left out. */
@@ -77,7 +79,7 @@ export function portalOperation<Query extends z.ZodObject = NoShape, Body extend
         return caught(() => {
           const url = new URL(call.request.url);
           const query = spec.query === undefined ? {} : check(spec.query, readQuery(url), "invalid_query");
-          const body = spec.body === undefined ? {} : check(spec.body, bodyOf(call, bytes), "invalid_body");
+          const body = spec.body === undefined ? {} : check(spec.body, bodyOf(call, bytes), spec.invalidBody ?? "invalid_body");
           const params = paramsOf(pattern, call.path);
           const request = requestOf(portal, call, { params, query, body, bytes: bytes ?? new Uint8Array(0) });
           return { view: EMPTY_VIEW, answer: () => answered(() => spec.run(request as PortalRequest<z.output<Query>, z.output<Body>>)) };

@@ -2,6 +2,7 @@ import type { PortalLogins } from "../../directory/people/portal/portal-logins.t
 import type { EndUserCache } from "../../directory/end-user-cache.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Directory } from "../../directory/writes/write.ts";
+import type { Notices } from "../../governance/notices/notices.ts";
 import type { RunFeedback } from "../../governance/feedback/run-feedback.ts";
 
 /** What the operations of the portal work with. */
@@ -11,4 +12,5 @@ export interface PortalServices {
   readonly users: EndUserCache;
   readonly snapshots: Snapshots;
   readonly feedback: RunFeedback;
+  readonly notices: Notices;
 }

@@ -35,8 +35,9 @@ export interface CodeOwed {
   readonly tempToken: string;
 }
 
-export function userActor(user: Pick<EndUserRow, "id" | "username">, origin: Origin): Actor {
-  return { id: user.id, username: user.username, role: "end_user", clientIp: origin.address, requestId: origin.requestId };
+/** By id alone: the admin log is kept whole, and a person may ask to be forgotten. */
+export function userActor(user: Pick<EndUserRow, "id">, origin: Origin): Actor {
+  return { id: user.id, username: null, role: "end_user", clientIp: null, requestId: origin.requestId };
 }
 
 /** One and the same 401 to the caller, whatever was wrong; the reason is for the audit row. */

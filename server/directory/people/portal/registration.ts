@@ -27,7 +27,7 @@ export async function register(logins: PortalLogins, tenantId: string, body: Reg
   const photo = photoOf(body);
   // Before the transaction, which must not hold a connection while it waits for its turn to hash.
   const passwordHash = await hashing.hashPassword(body.password);
-  const actor: Actor = { id: null, username: null, role: null, clientIp: origin.address, requestId: origin.requestId };
+  const actor: Actor = { id: null, username: null, role: null, clientIp: null, requestId: origin.requestId };
   return write({ ...directory, hashPassword: async () => passwordHash }, actor, async (change) => {
     const user = await endUsers.create(change, tenantId, { username: body.username, password: body.password, email: body.email ?? null, display_name: body.display_name ?? null });
     if (body.avatar_url != null) await endUserStore.update(change.trx, user.id, { avatar_url: body.avatar_url });
