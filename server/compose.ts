@@ -10,6 +10,7 @@ import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { LiveFeed } from "./directory/people/portal/live-feed.ts";
 import { inTurn } from "./directory/people/portal/password-work.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
@@ -139,6 +140,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       firstModel,
       async stop(drainSeconds = config.drainSeconds) {
         if (runtimePlaneOpen !== null && runtime !== null) {
+          runtime.services.portal.feed.endAll();
           await Promise.all([runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }), runtime.road.drain(drainSeconds * 1000)]);
         }
         await closeAll(closers, log);
@@ -349,10 +351,13 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
+  const feed = new LiveFeed({ connection, users, snapshots, log });
+  await feed.start();
   const portal = {
     directory,
     users,
     snapshots,
+    feed,
     logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock) },
     notices,
     feedback: runFeedback({ db: connection.db, secrets, clock, shipped: () => ledger.shipped() }),
@@ -367,7 +372,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await follower.stop();
+      await Promise.all([follower.stop(), feed.stop()]);
       await ledger.close();
     },
   };

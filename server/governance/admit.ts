@@ -150,6 +150,7 @@ async function recogniseToken(call: Call, text: string, parts: AdmissionParts): 
   // Before what ended the token: whoever is switched off is told so, with any token that was theirs.
   if (!user.is_active) return refuse("inactive_user");
   if (token.issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
+  call.token = token;
   call.identity = { tenantId: user.tenant_id, apiKeyId: user.id, apiKeyName: user.username, userId: user.id, username: user.username };
   return groupsOf(user);
 }

@@ -1,6 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
 import type { EndUserIdentity } from "../directory/end-user-cache.ts";
+import type { PortalToken } from "../directory/people/portal/portal-tokens.ts";
 import type { GroupScope, ModelEntry, TenantSnapshot } from "../directory/snapshot.ts";
 import type { MicroUsd } from "../kernel/money.ts";
 import type { Usage } from "../wire/usage.ts";
@@ -42,6 +43,8 @@ export interface Call {
   identity: Identity | null;
   /** The end user who calls, with a token or a key of their own. */
   user: EndUserIdentity | null;
+  /** The token they came with; null of a key. */
+  token: PortalToken | null;
   tenant: TenantSnapshot | null;
   scope: GroupScope | null;
   /** The models that may serve it, once access has been granted. */

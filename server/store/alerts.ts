@@ -22,6 +22,10 @@ export async function alertPage(db: Database, tenantId: string | null, filters: 
   return { items, total };
 }
 
+export async function alertById(db: Database, tenantId: string, id: string): Promise<AlertRow | undefined> {
+  return db.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
+}
+
 export interface NewAlert {
   readonly tenant_id: string;
   readonly alert_type: string;

@@ -44,3 +44,7 @@ export async function markAllRead(db: Database, tenantId: string, userId: string
   const { numUpdatedRows } = await db.updateTable("notifications").set({ is_read: true, read_at: now }).where("tenant_id", "=", tenantId).where("end_user_id", "=", userId).where("is_read", "=", false).executeTakeFirstOrThrow();
   return Number(numUpdatedRows);
 }
+
+export async function notificationById(db: Database, tenantId: string, id: string): Promise<NotificationRow | undefined> {
+  return db.selectFrom("notifications").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
+}

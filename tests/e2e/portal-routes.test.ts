@@ -110,7 +110,8 @@ describe("a query that is not known: 400 that names it", () => {
 });
 
 describe("every route answers a user, with one row that has no body of theirs", () => {
-  test.each(cases(guarded))("%s", async (name, route) => {
+  const whole = guarded.filter(({ audit }) => audit.proxySubtype !== "events");
+  test.each(cases(whole))("%s", async (name, route) => {
     const reply = await foreigner.request(route.method, pathOf(route), BODIES[name]);
     expect(reply.status).toBeLessThan(502);
     expect(reply.status).not.toBe(500);

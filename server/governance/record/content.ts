@@ -33,12 +33,18 @@ export class SentContent {
   private readonly hash: Hash = createHash("sha256");
   private readonly head: Uint8Array[] = [];
   private headBytes = 0;
+  private readonly keepsHead: boolean;
   bytes = 0;
+
+  /** A stream that stays open for hours must not hold its beginning for nothing. */
+  constructor(keepsHead: boolean) {
+    this.keepsHead = keepsHead;
+  }
 
   add(piece: Uint8Array): void {
     this.hash.update(piece);
     this.bytes += piece.byteLength;
-    if (this.headBytes < PREVIEW_BYTES) {
+    if (this.keepsHead && this.headBytes < PREVIEW_BYTES) {
       this.head.push(piece);
       this.headBytes += piece.byteLength;
     }

@@ -52,6 +52,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     answerHeaders: { "x-request-id": id, "x-correlation-id": correlationId },
     identity: null,
     user: null,
+    token: null,
     tenant: null,
     scope: null,
     route: null,

@@ -1,3 +1,4 @@
+import type { LiveFeed } from "../../directory/people/portal/live-feed.ts";
 import type { PortalLogins } from "../../directory/people/portal/portal-logins.ts";
 import type { EndUserCache } from "../../directory/end-user-cache.ts";
 import type { Snapshots } from "../../directory/snapshots.ts";
@@ -11,6 +12,7 @@ export interface PortalServices {
   readonly logins: PortalLogins;
   readonly users: EndUserCache;
   readonly snapshots: Snapshots;
+  readonly feed: LiveFeed;
   readonly feedback: RunFeedback;
   readonly notices: Notices;
 }

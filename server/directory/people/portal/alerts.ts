@@ -15,7 +15,7 @@ export interface PortalAlert extends AlertView {
 }
 
 /** The groups whose alerts concern the user: those they are in and every group above, whose limits hold for them too. */
-function concerning(tenant: TenantSnapshot, user: EndUserIdentity): Set<string> {
+export function alertGroupsOf(tenant: TenantSnapshot, user: EndUserIdentity): Set<string> {
   const ids = new Set<string>();
   for (const start of user.group_ids) {
     for (let node = tenant.policies.node(start); node !== undefined && !ids.has(node.id); node = node.parentId === null ? undefined : tenant.policies.node(node.parentId)) ids.add(node.id);
@@ -25,7 +25,7 @@ function concerning(tenant: TenantSnapshot, user: EndUserIdentity): Set<string> 
 
 /** Throws a `not_found` refusal for a group that does not concern the user. */
 export async function listPortalAlerts({ db }: Parts, tenant: TenantSnapshot, user: EndUserIdentity, groupId: string | null, page: Page): Promise<Paged<PortalAlert>> {
-  const groups = concerning(tenant, user);
+  const groups = alertGroupsOf(tenant, user);
   if (groupId !== null && !groups.has(groupId)) throw notFound("resource group");
   const { items, total } = await alertsOfGroups(db, tenant.id, groupId === null ? [...groups] : [groupId], user.id, page);
   return {
@@ -35,7 +35,7 @@ export async function listPortalAlerts({ db }: Parts, tenant: TenantSnapshot, us
 }
 
 export async function acknowledgePortalAlert({ db, clock }: Parts, tenant: TenantSnapshot, user: EndUserIdentity, alertId: string): Promise<string> {
-  const at = await acknowledgeAlert(db, tenant.id, [...concerning(tenant, user)], user.id, alertId, new Date(clock.now()));
+  const at = await acknowledgeAlert(db, tenant.id, [...alertGroupsOf(tenant, user)], user.id, alertId, new Date(clock.now()));
   if (at === undefined) throw notFound("alert");
   return at.toISOString();
 }

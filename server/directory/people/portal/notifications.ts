@@ -23,14 +23,14 @@ export interface Notification {
   readonly expires_at: string | null;
 }
 
-function read(row: NotificationRow): Notification {
+export function readNotification(row: NotificationRow): Notification {
   const { id, notification_type, title, body, metadata, is_read } = row;
   return { id, notification_type, title, body, metadata, is_read, read_at: row.read_at?.toISOString() ?? null, created_at: row.created_at.toISOString(), expires_at: row.expires_at?.toISOString() ?? null };
 }
 
 export async function listNotifications({ db }: Parts, { tenantId, userId }: Who, filters: NotificationFilters, page: Page): Promise<Paged<Notification>> {
   const { items, total } = await notificationPage(db, tenantId, userId, filters, page);
-  return { items: items.map(read), total };
+  return { items: items.map(readNotification), total };
 }
 
 export function countUnread({ db }: Parts, { tenantId, userId }: Who): Promise<number> {
@@ -41,7 +41,7 @@ export function countUnread({ db }: Parts, { tenantId, userId }: Who): Promise<n
 export async function markNotificationRead({ db, clock }: Parts, { tenantId, userId }: Who, id: string): Promise<Notification> {
   const row = await markRead(db, tenantId, userId, id, new Date(clock.now()));
   if (row === undefined) throw notFound("notification");
-  return read(row);
+  return readNotification(row);
 }
 
 export function markAllNotificationsRead({ db, clock }: Parts, { tenantId, userId }: Who): Promise<number> {
