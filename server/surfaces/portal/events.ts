@@ -14,7 +14,7 @@ const READY = encoder.encode("event: ready\ndata: {}\n\n");
 const frameOf = ({ name, data }: FeedEvent) => encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
 
 /** Frames as they are. Whoever ends such a stream, it was whole. */
-const PASSED: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null }) };
+const PASSED: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };
 
 /** Whether the token still opens the portal: its time, and what happened to its user since. */
 async function stillAdmitted({ services, call }: PortalRequest<unknown, unknown>): Promise<boolean> {
@@ -79,6 +79,7 @@ export const eventRoutes: readonly PortalRoute[] = [
         codec: PASSED,
         head: [],
         inputCharacters: null,
+        idleMs: 4 * KEEP_ALIVE_MS,
       };
     },
   }),

@@ -56,7 +56,7 @@ export class LiveFeed {
       this.client = null;
       if (this.stopped) return;
       log.warn("portal_feed_lost", { error });
-      setTimeout(() => void this.start().then(() => this.tellAll({ name: "resync", data: {} })), RECONNECT_MS).unref();
+      setTimeout(() => void this.resume(), RECONNECT_MS).unref();
     };
     this.client = client;
     client.on("notification", ({ payload }) => void this.pass(payload ?? "").catch((error: Error) => log.warn("portal_event_lost", { error })));
@@ -69,6 +69,11 @@ export class LiveFeed {
       lost(error as Error);
       await client.end().catch(() => undefined);
     }
+  }
+
+  private async resume(): Promise<void> {
+    await this.start();
+    this.tellAll({ name: "resync", data: {} });
   }
 
   /** Ends every open stream, so that a gateway that stops does not wait for people to close their portals. */
