@@ -4,6 +4,7 @@ import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type Med
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
+import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from "./policies/argument-policy-entry.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -26,6 +27,8 @@ export interface TenantSnapshot {
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
+  /** Those switched on, by name. */
+  readonly argumentPolicies: readonly ArgumentPolicyEntry[];
 }
 
 export interface ModelEntry {
@@ -88,6 +91,8 @@ export interface GroupScope {
   /** The group and its ancestors, nearest first. */
   readonly chain: readonly { readonly id: string; readonly name: string }[];
   readonly granted: ReadonlySet<string>;
+  /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
+  readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 
 /** Binds a sealed upstream secret to the record it was stored with. */
@@ -95,7 +100,7 @@ export function sealContext(table: "providers" | "models", id: string): string {
   return `${table}.api_key:${id}`;
 }
 
-export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): TenantSnapshot {
+export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
   const providers = new Map(rows.providers.map((row) => [row.id, row]));
   const providerKeys = new Map(rows.providers.map((row) => [row.id, row.api_key_sealed === null ? null : secrets.open(row.api_key_sealed, sealContext("providers", row.id))]));
   const models = new Map<string, ModelEntry>();
@@ -163,6 +168,7 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
+    argumentPolicies,
   };
 }
 
@@ -182,6 +188,7 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       tenant,
       chain: chain.map(({ id, name }) => ({ id, name })),
       granted: new Set(chain.flatMap((row) => row.model_ids)),
+      toolCallPolicies: policiesByTool(tenant.argumentPolicies, chain),
     });
   }
   return scopes;

@@ -303,6 +303,26 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
+export interface ArgumentPolicyTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  surface: string;
+  target: string;
+  argument_key: string | null;
+  analyzer: string;
+  severity: string;
+  enabled: WithDefault<boolean>;
+  rules: Json<{ deny_if: string; message: string; values?: string[] }[]>;
+  dialect: string | null;
+  read_functions: string[] | null;
+  schema: ColumnType<Record<string, unknown> | null, string | null, string | null>;
+  all_groups: WithDefault<boolean>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
 export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
@@ -327,4 +347,6 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  argument_policies: ArgumentPolicyTable;
+  argument_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
 }

@@ -35,6 +35,10 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/governance": { governance: {} },
   "PATCH /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits": { limits: {} },
   "PATCH /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits": { limits: {} },
+  "POST /v1/admin/argument-policies": { name: "made-by-table", target: "run_query", argument_key: "sql", analyzer: "sql", rules: [{ deny_if: "writes", message: "No." }] },
+  "PATCH /v1/admin/argument-policies/{id}": { description: "x" },
+  "POST /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
@@ -67,6 +71,7 @@ beforeAll(async () => {
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
+  ids["/v1/admin/argument-policies"] = (await acme.send("POST", "/v1/admin/argument-policies", { name: "a", target: "run_query", argument_key: "sql", analyzer: "sql", rules: [{ deny_if: "writes", message: "No." }] })).body.id;
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });
 afterAll(() => plane.close());

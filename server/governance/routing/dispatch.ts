@@ -182,9 +182,10 @@ class Journey {
     health.measured(model.id, latencyMs);
     const ended = (errorType: string | null) => {
       health.ended(model.id);
-      // A stream that its provider broke off counts against the provider like any other failure.
-      if (errorType === null || errorType === "client_disconnected" || errorType === "gateway_interrupted") health.answered(model.id);
-      else health.failed(model.id, this.rules);
+      // A stream that its provider broke off counts against the provider like any other failure; one that governance or
+      // the caller ended does not.
+      if (errorType?.startsWith("upstream_") === true) health.failed(model.id, this.rules);
+      else health.answered(model.id);
     };
     if (answer.kind === "whole") ended(null);
     else this.call.whenEnded.push(ended);

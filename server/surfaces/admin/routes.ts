@@ -3,6 +3,7 @@ import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
+import { argumentPolicyOperations } from "./argument-policies.ts";
 import { alertOperations } from "./alerts.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
@@ -30,6 +31,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...resourceGroupOperations,
   ...groupModelOperations,
   ...groupPolicyOperations,
+  ...argumentPolicyOperations,
   ...alertOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
