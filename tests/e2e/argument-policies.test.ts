@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rowOf } from "../support/admin.ts";
+import { rowOf, serveModels } from "../support/admin.ts";
+import { type FakeVendor, fakeVendor } from "../support/fake-vendor.ts";
 import type { ClientId, ProviderId } from "../support/vendors/matrix.ts";
 import { TOOL, USAGE } from "../support/vendors/scene.ts";
 import { startSdkWorld, type SdkWorld } from "../support/vendors/sdk-world.ts";
@@ -101,6 +102,99 @@ describe("a tool call under a policy", () => {
     });
     if (outcome === "deny") expect(row.error_message).toContain(MESSAGE);
   });
+});
+
+/** An upstream that sends what the test says, when it says so. */
+describe("a stream whose upstream pauses", () => {
+  let vendor: FakeVendor;
+  let upstream: ReadableStreamDefaultController<Uint8Array>;
+  let apiKey: string;
+
+  beforeAll(async () => {
+    vendor = fakeVendor(
+      () =>
+        new Response(
+          new ReadableStream<Uint8Array>({
+            start(controller) {
+              upstream = controller;
+              say({ role: "assistant", content: "Before" });
+            },
+          }),
+          { headers: { "content-type": "text/event-stream" } },
+        ),
+    );
+    const served = await serveModels(world.admin, `${vendor.origin}/v1`, ["paused"], { group: "paused", providerKey: "paused" });
+    apiKey = served.apiKey;
+    await world.admin.post("/v1/admin/argument-policies", { tenant_id: "default", name: "paused", target: TOOL.name, argument_key: "city", analyzer: "values", rules: rule("in", ["Oslo"]), group_ids: [served.groupId] });
+  });
+
+  afterAll(() => vendor.stop());
+
+  const send = (data: unknown) => upstream.enqueue(new TextEncoder().encode(`data: ${typeof data === "string" ? data : JSON.stringify(data)}\n\n`));
+  const say = (delta: unknown, finish: string | null = null) => send({ id: "c", object: "chat.completion.chunk", created: 1, model: "m", choices: [{ index: 0, delta, finish_reason: finish }] });
+  const call = (text: string, given: object = {}) => say({ tool_calls: [{ index: 0, ...given, function: { ...("id" in given ? { name: TOOL.name } : {}), arguments: text } }] });
+  const close = () => {
+    send("[DONE]");
+    upstream.close();
+  };
+
+  async function begun() {
+    const stream = await world.clientsOf(apiKey).openai.chat.completions.create({ model: "paused", stream: true, messages: [{ role: "user", content: "Hi" }] });
+    const chunks = stream[Symbol.asyncIterator]();
+    const next = async () => (await chunks.next()).value?.choices[0]?.delta;
+    expect((await next())?.content).toBe("Before");
+    call("", { id: "call_1", type: "function" });
+    call('{"city":');
+    say({ content: " between" });
+    // The call's arguments are not complete, and this text is here.
+    expect((await next())?.content).toBe(" between");
+    return next;
+  }
+
+  test("passes texts while a call waits, then the call as it came", async () => {
+    const next = await begun();
+    call('"Rome"}');
+    say({}, "tool_calls");
+    expect((await next())?.tool_calls?.[0]).toMatchObject({ id: "call_1", function: { name: TOOL.name, arguments: "" } });
+    expect((await next())?.tool_calls?.[0]?.function?.arguments).toBe('{"city":');
+    expect((await next())?.tool_calls?.[0]?.function?.arguments).toBe('"Rome"}');
+    expect(await next()).toEqual({});
+    close();
+    expect(await next()).toBeUndefined();
+  });
+
+  test("ends in an error when the call is denied, and never shows it", async () => {
+    const next = await begun();
+    call('"Oslo"}');
+    say({}, "tool_calls");
+    close();
+    const error = (await failureOf(next())) as Error & { error?: unknown };
+    expect(error.message).toContain(MESSAGE);
+    expect(error.error).toMatchObject({ code: "argument_policy_denied", policy: "paused", tool: TOOL.name, argument_key: "city" });
+  });
+
+  test("whose upstream breaks off in a call ends as a broken stream, without the call", async () => {
+    const next = await begun();
+    upstream.close();
+    const error = (await failureOf(next())) as Error & { error?: { code?: string } };
+    expect(error.error?.code).toBe("upstream_interrupted");
+  });
+});
+
+test("a denied answer has the surface's own error body", async () => {
+  const { apiKey } = keys.get("values deny") as NonNullable<ReturnType<typeof keys.get>>;
+  const { runtimeUrl } = world.gateway;
+  const post = async (path: string, body: object) => {
+    const response = await fetch(runtimeUrl + path, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01" }, body: JSON.stringify(body) });
+    return [response.status, await response.json()];
+  };
+  const parameters = { type: "object", properties: { city: { type: "string" } } };
+  const messages = [{ role: "user", content: "Hi" }];
+  const detail = { code: "argument_policy_denied", policy: "values deny", tool: TOOL.name, argument_key: "city" };
+  expect(await post("/v1/proxy/llm/chat/completions", { model: "sdk-openai", messages, tools: [{ type: "function", function: { name: TOOL.name, parameters } }] })).toEqual([403, { error: { ...detail, message: MESSAGE } }]);
+  expect(await post("/v1/proxy/llm/responses", { model: "sdk-openai-responses", input: "Hi", tools: [{ type: "function", name: TOOL.name, parameters }] })).toEqual([403, { error: { ...detail, message: MESSAGE } }]);
+  expect(await post("/v1/messages", { model: "sdk-anthropic", max_tokens: 100, messages, tools: [{ name: TOOL.name, input_schema: parameters }] })).toEqual([403, { type: "error", error: { type: "permission_error", message: MESSAGE, ...detail }, request_id: expect.any(String) }]);
+  expect(await post("/v1beta/models/sdk-gemini:generateContent", { contents: [{ role: "user", parts: [{ text: "Hi" }] }], tools: [{ functionDeclarations: [{ name: TOOL.name, parameters }] }] })).toEqual([403, { error: { code: 403, status: "PERMISSION_DENIED", message: MESSAGE, details: [detail] } }]);
 });
 
 /** The row of the call just made; calls of one key follow one another. */

@@ -3,6 +3,8 @@ import type { Frame } from "../output/frames.ts";
 interface Waiting {
   readonly frame: Frame;
   readonly groups: ReadonlySet<string>;
+  /** It overtakes nothing that waits. */
+  readonly inOrder: boolean;
   /** Nothing behind it may overtake it. */
   readonly barrier: boolean;
 }
@@ -43,7 +45,7 @@ export class FrameQueue {
 
   push(frame: Frame, groups: ReadonlySet<string>, barrier: boolean): void {
     this.bytes += frame.bytes.byteLength;
-    this.waiting.push({ frame, groups, barrier: barrier || IN_ORDER.has(frame.body?.type) });
+    this.waiting.push({ frame, groups, inOrder: IN_ORDER.has(frame.body?.type), barrier });
   }
 
   /** Takes out what need not wait any longer, in the order it came. */
@@ -53,15 +55,17 @@ export class FrameQueue {
     const behind = new Set<string>();
     let stopped = false;
     for (const entry of this.waiting) {
-      const waits = stopped || (entry.barrier && kept.length > 0) || [...entry.groups].some((group) => behind.has(group) || held(group));
-      if (!waits) {
+      const grouped = [...entry.groups].some((group) => behind.has(group) || held(group));
+      const queued = entry.inOrder && kept.length > 0;
+      if (!stopped && !grouped && !queued) {
         this.bytes -= entry.frame.bytes.byteLength;
         free.push(this.numbered(entry.frame));
         continue;
       }
       kept.push(entry);
       for (const group of entry.groups) behind.add(group);
-      stopped ||= entry.barrier;
+      // What belongs to an item that is not open yet must wait with it; a call's own frames do so by their group.
+      stopped ||= entry.barrier || (queued && !grouped);
     }
     this.waiting = kept;
     return free;
