@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 import { ANSWER_FORMATS } from "../output/answer-formats.ts";
 import { GatedStream } from "./gated-stream.ts";
 import { ToolCallGate } from "./tool-call-gate.ts";
-import { FORMATS, type FormatName, framesOf, type Item, streamOf, textsIn } from "./scripted-streams.ts";
+import { FORMATS, type FormatName, framesOf, type Item, streamOf, textsIn } from "../../../tests/support/scripted-streams.ts";
 
 /** What is to be known of no denied call: its arguments, and only they, are made of this letter. */
 const SECRET = "ж";
@@ -20,7 +20,7 @@ function gated(format: FormatName): { readonly codec: GatedStream; readonly call
 }
 
 const words = fc.array(fc.constantFrom("Look", " up", "a call ", "the tool", "Grüße", "👋", "\n\n", '"function_call":'), { minLength: 1, maxLength: 4 });
-const text: fc.Arbitrary<Item> = words.map((pieces) => ({ kind: "text", pieces }));
+const text: fc.Arbitrary<Item> = words.map((said) => ({ kind: "text", pieces: said }));
 const cut = (value: string) => fc.array(fc.integer({ min: 1, max: Math.max(1, value.length - 1) }), { maxLength: 4 }).map((places) => pieces(value, places));
 const callOf = (name: string, args: object) => cut(JSON.stringify(args)).map((parts): Item => ({ kind: "call", name, pieces: parts }));
 const harmless = fc.oneof(callOf(GOVERNED, { q: "fine" }), callOf("weather", { city: "Oslo" }), callOf("weather", {}));

@@ -1,10 +1,10 @@
-import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
-import { GeminiArrayStream, GeminiStream } from "../../wire/gemini/gemini-stream.ts";
-import { MessagesStream } from "../../wire/messages/messages-stream.ts";
-import { ChatStream } from "../../wire/openai/chat-stream.ts";
-import { ResponsesStream } from "../../wire/responses/responses-stream.ts";
-import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import { ArrayCutter, elementData } from "../../server/wire/gemini/array-cutter.ts";
+import { GeminiArrayStream, GeminiStream } from "../../server/wire/gemini/gemini-stream.ts";
+import { MessagesStream } from "../../server/wire/messages/messages-stream.ts";
+import { ChatStream } from "../../server/wire/openai/chat-stream.ts";
+import { ResponsesStream } from "../../server/wire/responses/responses-stream.ts";
+import { FrameCutter, frameData } from "../../server/wire/sse-frames.ts";
+import type { StreamCodec } from "../../server/wire/stream.ts";
 
 /** Part of an answer, in the pieces a vendor sends it in. */
 export type Item = { readonly kind: "text"; readonly pieces: readonly string[] } | { readonly kind: "call"; readonly name: string; readonly pieces: readonly string[] };
