@@ -4,6 +4,8 @@ import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type Med
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
+import { type ArgumentPolicyEntry, argumentPolicyEntries } from "./policies/argument-policy-entry.ts";
+import { type GuardrailEntry, guardrailEntries } from "./policies/guardrail-entry.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -26,6 +28,9 @@ export interface TenantSnapshot {
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
+  /** Those switched on, by name. */
+  readonly guardrails: readonly GuardrailEntry[];
+  readonly argumentPolicies: readonly ArgumentPolicyEntry[];
 }
 
 export interface ModelEntry {
@@ -163,6 +168,8 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
+    argumentPolicies: argumentPolicyEntries(rows.argument_policies),
+    guardrails: guardrailEntries(rows.guardrail_configs, secrets),
   };
 }
 

@@ -8,6 +8,7 @@ import { admit, type AdmissionParts } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
+import { guardAnswer } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
 import { previewOf, SentContent } from "./record/content.ts";
@@ -116,7 +117,7 @@ export class Road {
     }
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    return answer;
+    return isRefusal(answer) ? answer : guardAnswer(call, exchange, answer);
   }
 
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {
@@ -142,6 +143,7 @@ export class Road {
       idleMs: this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
       end: async ({ failure, abandoned, last }) => {
+        answer.beforeRecord?.();
         const errorFrame = failure === null ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);

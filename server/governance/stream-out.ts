@@ -49,13 +49,19 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
       let how: StreamEnd;
       try {
         for (;;) {
+          const refusal = answer.refusal?.() ?? null;
+          if (refusal !== null) {
+            void reader.cancel().catch(() => undefined);
+            how = { failure: refusal, abandoned: null, last: null };
+            break;
+          }
           idle.wait();
           const { done, value } = await reader.read();
           idle.pause();
           if (ended) return;
           if (done) {
             const { complete, last } = answer.codec.end();
-            const failure = complete ? null : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did");
+            const failure = answer.refusal?.() ?? (complete ? null : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did"));
             how = { failure, abandoned: null, last };
             break;
           }

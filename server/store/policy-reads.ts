@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
-import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
+import type { ArgumentPolicyTable, DataRetention, GuardrailConfigTable, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
@@ -11,6 +11,9 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
   readonly routing_groups: Selectable<RoutingGroupTable>[];
+  /** Those switched on. */
+  readonly guardrail_configs: Selectable<GuardrailConfigTable>[];
+  readonly argument_policies: Selectable<ArgumentPolicyTable>[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
@@ -21,7 +24,9 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
     const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
     const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
-    return { tenant, providers, models, routing_groups: routingGroups, ...(await readPolicyRows(trx, tenantId)) };
+    const guardrails = await trx.selectFrom("guardrail_configs").selectAll().where("tenant_id", "=", tenantId).where("enabled", "=", true).orderBy("name").execute();
+    const argumentPolicies = await trx.selectFrom("argument_policies").selectAll().where("tenant_id", "=", tenantId).where("enabled", "=", true).orderBy("name").execute();
+    return { tenant, providers, models, routing_groups: routingGroups, guardrail_configs: guardrails, argument_policies: argumentPolicies, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 

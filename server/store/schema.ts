@@ -303,6 +303,42 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
+export interface GuardrailConfigTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  enabled: WithDefault<boolean>;
+  /** Null: every group. */
+  group_ids: string[] | null;
+  surfaces: Json<Record<string, boolean>>;
+  builtin: Json<Record<string, unknown>>;
+  providers: Json<unknown[]>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface ArgumentPolicyTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  enabled: WithDefault<boolean>;
+  /** Null: every group. */
+  group_ids: string[] | null;
+  surface: string;
+  target: string;
+  argument_key: string | null;
+  analyzer: string;
+  severity: string;
+  rules: Json<{ deny_if: string; message: string; values?: string[] }[]>;
+  dialect: string | null;
+  read_functions: ColumnType<string[] | null, string | null, string | null>;
+  schema: ColumnType<unknown, string | null, string | null>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
 export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
@@ -327,4 +363,6 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  guardrail_configs: GuardrailConfigTable;
+  argument_policies: ArgumentPolicyTable;
 }

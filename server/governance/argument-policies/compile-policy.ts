@@ -22,6 +22,7 @@ export interface PolicyHit {
 
 export interface CompiledPolicy {
   readonly id: string;
+  readonly name: string;
   /** Name of the tool whose calls it judges. */
   readonly target: string;
   readonly severity: "deny" | "warn";
@@ -118,6 +119,7 @@ function compiled(policy: ArgumentPolicy, name: AnalyzerName, analyzer: Analyzer
     denied && { policy_id: policy.id, policy: policy.name, tool: policy.target, argument_key: policy.argument_key, severity: policy.severity, ...denied };
   return {
     id: policy.id,
+    name: policy.name,
     target: policy.target,
     severity: policy.severity,
     prepare: () => analyzer.prepare(),

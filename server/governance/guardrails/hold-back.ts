@@ -1,7 +1,7 @@
 import type { Found } from "./detector.ts";
 import { type FoldedText, foldText, SHRINK_SPAN } from "./folded-text.ts";
 import type { Action, Check, Finding } from "./finding.ts";
-import type { Rule, TextGuard } from "./text-guard.ts";
+import type { GuardSource, Rule, TextGuard } from "./text-guard.ts";
 
 /** Most characters a stream holds back. */
 export const MOST_HELD = SHRINK_SPAN;
@@ -13,16 +13,23 @@ export function placeholder(category: string): string {
   return `[REDACTED:${category}]`;
 }
 
-/** A finding and what its rule does about it. */
-export type Decided = Finding & { readonly action: Action };
+/** A finding, what its rule does about it, and whose rule it is. */
+export type Decided = Finding & {
+  readonly action: Action;
+  readonly source?: GuardSource;
+  /** No value was found: the detector failed, and what its rule would have found cannot be known. */
+  readonly failed?: true;
+};
 
 interface Pending {
   readonly found: Found;
   readonly check: Check;
+  readonly rule: Rule;
   readonly order: number;
   readonly start: number;
   end: number;
   open: boolean;
+  readonly failed?: true;
 }
 
 /** How far one rule has looked. All offsets count from the start of the whole text. */
@@ -32,6 +39,8 @@ interface Progress {
   /** No finding that is not known yet starts before it. */
   cursor: number;
   tail: Pending | null;
+  /** Its detector failed: it looks no more. */
+  dead: boolean;
 }
 
 function isHighSurrogate(code: number): boolean {
@@ -42,7 +51,9 @@ function isHighSurrogate(code: number): boolean {
  * Guards one text that arrives in pieces. What `push` and `end` return, joined, is the same however the text was cut:
  * each redacted value is replaced by its placeholder, and findings that overlap become one, named by the one that starts
  * first (of the same start, by the guard's order). At most 128 characters wait at any time; a longer value is swallowed
- * as it comes. After `blocked` is set nothing more leaves, and nothing of the value that blocked has left.
+ * as it comes. After `blocked` is set nothing more leaves, and nothing of the value that blocked has left. A detector that
+ * throws blocks where its rule blocks or redacts, because what it would have found cannot be known; where it only warns,
+ * the text passes and `failed` is true.
  */
 export class HoldBack {
   readonly #progress: Progress[];
@@ -57,14 +68,25 @@ export class HoldBack {
   #growing: Pending[] = [];
   #findings: (Pending & { readonly action: Action })[] = [];
   #blocked: Pending | null = null;
+  #failed = false;
 
   constructor(guard: TextGuard) {
-    this.#progress = guard.rules.map((rule, order) => ({ rule, order, cursor: 0, tail: null }));
+    this.#progress = guard.rules.map((rule, order) => ({ rule, order, cursor: 0, tail: null, dead: false }));
   }
 
   /** The first finding whose rule blocks; the call must end. */
-  get blocked(): Finding | null {
-    return this.#blocked === null ? null : asFinding(this.#blocked);
+  get blocked(): Decided | null {
+    return this.#blocked === null ? null : { ...asFinding(this.#blocked), action: "block" };
+  }
+
+  /** Whether a detector failed. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Takes every detector for failed: looking took longer than it may. */
+  expire(): void {
+    for (const progress of this.#progress) this.#fail(progress);
   }
 
   /** What was found until now, in the order of the text, without what lies inside an earlier finding of the same check. */
@@ -106,7 +128,12 @@ export class HoldBack {
     const length = this.#base + text.length;
     let bound = length;
     for (const progress of this.#progress) {
-      this.#look(progress, folded, text.length, final);
+      if (progress.dead) continue;
+      try {
+        this.#look(progress, folded, text.length, final);
+      } catch {
+        this.#fail(progress);
+      }
       if (progress.rule.action !== "warn") bound = Math.min(bound, progress.cursor);
     }
     if (this.#blocked !== null) bound = Math.min(bound, this.#blocked.start);
@@ -135,11 +162,22 @@ export class HoldBack {
       const start = base + folded.toOriginal(found.start);
       const end = base + folded.endToOriginal(found.end);
       progress.cursor = Math.max(progress.cursor, end);
-      const pending: Pending = { found, check: detector.check, order: progress.order, start, end, open: found.tail !== undefined };
+      const pending: Pending = { found, check: detector.check, rule: progress.rule, order: progress.order, start, end, open: found.tail !== undefined };
       if (pending.open) progress.tail = pending;
       if (found.score >= progress.rule.threshold) this.#take(pending, progress.rule.action);
     }
     if (progress.tail === null) progress.cursor = Math.max(progress.cursor, base + to);
+  }
+
+  #fail(progress: Progress): void {
+    if (progress.dead) return;
+    const { rule, order, cursor } = progress;
+    progress.dead = true;
+    progress.tail = null;
+    this.#failed = true;
+    if (rule.action === "warn") return;
+    const start = Math.min(cursor, this.#base + this.#text.length);
+    this.#take({ found: { category: "detector_failed", start, end: start, score: 1 }, check: rule.detector.check, rule, order, start, end: start, open: false, failed: true }, "block");
   }
 
   #take(pending: Pending, action: Action): void {
@@ -183,7 +221,7 @@ export class HoldBack {
   /** Drops text that no detector looks at again. */
   #forget(): void {
     let oldest = this.#position;
-    for (const { cursor } of this.#progress) oldest = Math.min(oldest, cursor);
+    for (const { cursor, dead } of this.#progress) if (!dead) oldest = Math.min(oldest, cursor);
     const drop = oldest - KEPT - this.#base;
     if (drop < KEPT) return;
     this.#text = this.#text.slice(drop);
@@ -191,6 +229,6 @@ export class HoldBack {
   }
 }
 
-function asFinding({ found, check, start, end }: Pending): Finding {
-  return { check, category: found.category, start, end, score: found.score };
+function asFinding({ found, check, rule, start, end, failed }: Pending): Finding & Pick<Decided, "source" | "failed"> {
+  return { check, category: found.category, start, end, score: found.score, ...(rule.source === undefined ? {} : { source: rule.source }), ...(failed === undefined ? {} : { failed }) };
 }

@@ -40,8 +40,15 @@ export interface GuardSettings {
   readonly bannedPatterns?: { readonly action: Action; readonly patterns: readonly string[] };
 }
 
+/** The configuration a rule comes from. */
+export interface GuardSource {
+  readonly id: string;
+  readonly name: string;
+}
+
 /** A detector with what happens about its findings. */
 export interface Rule {
+  readonly source?: GuardSource;
   readonly detector: Detector;
   readonly action: Action;
   readonly threshold: number;

@@ -1,0 +1,16 @@
+import type { AnswerTexts } from "../../wire/answer-texts.ts";
+import { completionsAnswerTexts } from "../../wire/completions/completions-answer-texts.ts";
+import type { ConversationFormat } from "../../wire/conversation/codec.ts";
+import { geminiAnswerTexts } from "../../wire/gemini/gemini-answer-texts.ts";
+import { messagesAnswerTexts } from "../../wire/messages/messages-answer-texts.ts";
+import { chatAnswerTexts } from "../../wire/openai/chat-answer-texts.ts";
+import { responsesAnswerTexts } from "../../wire/responses/responses-answer-texts.ts";
+
+/** How the answers of each format a caller may speak tell their texts. */
+export const ANSWER_FORMATS: Readonly<Record<Exclude<ConversationFormat, "converse">, AnswerTexts>> = {
+  chat: chatAnswerTexts,
+  completions: completionsAnswerTexts,
+  responses: responsesAnswerTexts,
+  messages: messagesAnswerTexts,
+  gemini: geminiAnswerTexts,
+};
