@@ -8,7 +8,7 @@ import { admit, type AdmissionParts } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
-import { guardAnswer } from "./guardrails/guardrails.ts";
+import { outputGuard } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
 import { previewOf, SentContent } from "./record/content.ts";
@@ -115,9 +115,10 @@ export class Road {
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
     }
+    const guard = await outputGuard(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    return isRefusal(answer) ? answer : guardAnswer(call, exchange, answer);
+    return isRefusal(answer) || guard === null ? answer : guard(answer);
   }
 
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {

@@ -23,16 +23,24 @@ export const inputGuardrails: RequestControl = {
   },
 };
 
-/** Guardrails and argument policies on what a model answered: passes it on, changed or not, or refuses it. */
-export async function guardAnswer(call: Call, exchange: Exchange, answer: Answer): Promise<Answer | Refusal> {
-  const { output } = exchange;
-  if (output === undefined || output === null || answer.status >= 300) return answer;
+/** Passes an answer on, changed or not, or refuses it. */
+type GuardedAnswer = (answer: Answer) => Answer | Refusal;
+
+/**
+ * Guardrails and argument policies on what the model will answer; null where there are none. Made before the call leaves,
+ * so that what cannot be made ready lets nothing leave.
+ */
+export async function outputGuard(call: Call, { output }: Exchange): Promise<GuardedAnswer | null> {
+  if (output === undefined || output === null) return null;
   const run = runOf(call, "output");
   const policies = await ToolCallPolicies.of(call);
-  if (run === null && policies === null) return answer;
-  const guard = new AnswerGuard(output.texts, run, policies);
+  if (run === null && policies === null) return null;
   const tell = () => run?.tell(call.row);
-  return answer.kind === "whole" ? guardWhole(answer, guard, tell) : guardStream(answer, output, guard, tell);
+  return (answer) => {
+    if (answer.status >= 300) return answer;
+    const guard = new AnswerGuard(output.texts, run, policies);
+    return answer.kind === "whole" ? guardWhole(answer, guard, tell) : guardStream(answer, output, guard, tell);
+  };
 }
 
 function guardWhole(answer: WholeAnswer, guard: AnswerGuard, tell: () => void): Answer | Refusal {
