@@ -5,6 +5,7 @@ import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-g
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
 import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from "./policies/argument-policy-entry.ts";
+import { type GuardrailEntry, guardrailEntries } from "./policies/guardrail-entry.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -28,6 +29,7 @@ export interface TenantSnapshot {
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
   /** Those switched on, by name. */
+  readonly guardrails: readonly GuardrailEntry[];
   readonly argumentPolicies: readonly ArgumentPolicyEntry[];
 }
 
@@ -169,6 +171,7 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argume
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
     argumentPolicies,
+    guardrails: guardrailEntries(rows.guardrail_configs, secrets),
   };
 }
 

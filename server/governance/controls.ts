@@ -1,5 +1,6 @@
 import { access } from "./access/access.ts";
 import type { RequestControl } from "./control.ts";
+import { inputGuardrails } from "./guardrails/guardrails.ts";
 import { parameters } from "./parameters/parameters.ts";
 
 /**
@@ -7,5 +8,5 @@ import { parameters } from "./parameters/parameters.ts";
  * may use the model is settled before anything is counted, changed or looked at.
  */
 export function requestControls(limits: RequestControl): readonly RequestControl[] {
-  return [access, limits, parameters];
+  return [access, limits, parameters, inputGuardrails];
 }

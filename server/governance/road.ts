@@ -9,6 +9,7 @@ import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
+import { outputGuard } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
 import { previewOf, SentContent } from "./record/content.ts";
@@ -115,9 +116,13 @@ export class Road {
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
     }
+    const guard = outputGuard(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    return isRefusal(answer) ? answer : governToolCalls(call, exchange, answer);
+    if (isRefusal(answer)) return answer;
+    // Policies on tool calls see what guardrails made of them.
+    const guarded = guard === null ? answer : guard(answer);
+    return isRefusal(guarded) ? guarded : governToolCalls(call, exchange, guarded);
   }
 
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {

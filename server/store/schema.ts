@@ -303,6 +303,21 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
+export interface GuardrailConfigTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  enabled: WithDefault<boolean>;
+  /** Null: every group. */
+  group_ids: string[] | null;
+  surfaces: Json<Record<string, boolean>>;
+  builtin: Json<Record<string, unknown>>;
+  providers: Json<unknown[]>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
 export interface ArgumentPolicyTable {
   id: string;
   tenant_id: string;
@@ -347,6 +362,7 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  guardrail_configs: GuardrailConfigTable;
   argument_policies: ArgumentPolicyTable;
   argument_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
 }

@@ -43,6 +43,9 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
   "POST /v1/admin/proxy-logs/query": {},
+  "POST /v1/admin/guardrails/configs": { name: "made-by-table" },
+  "PATCH /v1/admin/guardrails/configs/{id}": { description: "x" },
+  "POST /v1/admin/guardrails/configs/{id}/test": { text: "x" },
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
 
@@ -71,7 +74,8 @@ beforeAll(async () => {
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
-  ids["/v1/admin/argument-policies"] = (await acme.send("POST", "/v1/admin/argument-policies", { name: "a", target: "run_query", argument_key: "sql", analyzer: "sql", rules: [{ deny_if: "writes", message: "No." }] })).body.id;
+  ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
+  ids["/v1/admin/argument-policies"] = (await acme.send("POST", "/v1/admin/argument-policies", { name: "judged-by-acme", target: "t", argument_key: "a", analyzer: "shell", rules: [{ deny_if: "chaining", message: "x" }] })).body.id;
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });
 afterAll(() => plane.close());

@@ -12,6 +12,7 @@ import { valuesAnalyzer } from "./values.ts";
 
 export interface CompiledPolicy {
   readonly id: string;
+  readonly name: string;
   /** Name of the tool whose calls it judges. */
   readonly target: string;
   readonly severity: "deny" | "warn";
@@ -108,6 +109,7 @@ function compiled(policy: ArgumentPolicy, name: AnalyzerName, analyzer: Analyzer
   const unjudged = (why: string) => hit(unparseable(why));
   return {
     id: policy.id,
+    name: policy.name,
     target: policy.target,
     severity: policy.severity,
     prepare: () => analyzer.prepare(),

@@ -1,10 +1,11 @@
 import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
+import { argumentPolicyOperations } from "./argument-policies.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
-import { argumentPolicyOperations } from "./argument-policies.ts";
 import { alertOperations } from "./alerts.ts";
+import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
@@ -31,6 +32,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...resourceGroupOperations,
   ...groupModelOperations,
   ...groupPolicyOperations,
+  ...guardrailOperations,
   ...argumentPolicyOperations,
   ...alertOperations,
   ...apiKeyOperations,
