@@ -104,6 +104,30 @@ describe("a tool call under a policy", () => {
   });
 });
 
+test("a change of policies holds for a running gateway, with no restart", async () => {
+  const { admin } = world;
+  const tenant = { tenant_id: "default" };
+  const { resource_groups: groups } = await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team");
+  const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name: "changing", parent_group_id: groups[0].id });
+  const key = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "changing", access_mode: "shared" });
+  const sdk = world.clientsOf(key.key_value).sdks["openai chat"];
+  const denied = async () => (await failureOf(sdk.ask("sdk-openai", "tools", true))) !== null;
+  const soon = async (expected: boolean) => {
+    const deadline = Date.now() + 2_000;
+    while ((await denied()) !== expected) if (Date.now() > deadline) throw new Error("the change does not hold");
+  };
+  expect(await denied()).toBe(false);
+  const policy = await admin.post("/v1/admin/argument-policies", { ...tenant, name: "changing", target: TOOL.name, ...POLICIES["values deny"].policy, group_ids: [] });
+  await admin.post(`/v1/admin/argument-policies/${policy.id}/groups`, { group_ids: [group.id] });
+  await soon(true);
+  await admin.request("PATCH", `/v1/admin/argument-policies/${policy.id}`, { rules: rule("in", ["Paris"]) });
+  await soon(false);
+  await admin.request("PATCH", `/v1/admin/argument-policies/${policy.id}`, { rules: rule("in", ["Oslo"]) });
+  await soon(true);
+  await admin.request("DELETE", `/v1/admin/argument-policies/${policy.id}`);
+  await soon(false);
+});
+
 /** An upstream that sends what the test says, when it says so. */
 describe("a stream whose upstream pauses", () => {
   let vendor: FakeVendor;

@@ -10,9 +10,9 @@ import {
   argumentPolicyStore,
   setArgumentPolicyGroups,
 } from "../../store/argument-policies.ts";
-import { knownGroups } from "../../store/resource-groups.ts";
-import { invalidField, notFound, records, type Records } from "../writes/records.ts";
+import { notFound, records, type Records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
+import { checkGroups } from "./bound-groups.ts";
 
 const RESOURCE = "argument-policies";
 const NOUN = "argument policy";
@@ -40,14 +40,6 @@ function read(row: ArgumentPolicyRow): ArgumentPolicy {
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
-}
-
-async function checkedGroups(write: Write, tenantId: string, ids: readonly string[]): Promise<string[]> {
-  const wanted = [...new Set(ids)];
-  const known = await knownGroups(write.trx, tenantId, wanted);
-  const unknown = wanted.filter((id) => !known.has(id));
-  if (unknown.length > 0) throw invalidField("group_ids", `names no resource group of this tenant: ${unknown.slice(0, 5).join(", ")}`);
-  return wanted;
 }
 
 /** Policies on the arguments of tool calls. `check` compiles one to see whether it holds together. */
@@ -84,10 +76,10 @@ export function argumentPolicies(check: CheckArgumentPolicy): Records<ArgumentPo
       refuseBroken(policy);
       return { ...policy, rules: JSON.stringify(policy.rules), schema: policy.schema === null ? null : JSON.stringify(policy.schema), created_at: write.now, updated_at: write.now };
     },
-    async created(write, tenantId, row, body) {
-      await setArgumentPolicyGroups(write.trx, tenantId, row.id, body.group_ids == null ? null : await checkedGroups(write, tenantId, body.group_ids));
+    async created(write, _tenantId, row, body) {
+      await bindOnly(write, row, body.group_ids ?? null);
     },
-    async toPatch(write, tenantId, row, body) {
+    async toPatch(write, _tenantId, row, body) {
       const { group_ids: groupIds, rules, schema, ...rest } = body;
       const changed = Object.fromEntries(Object.entries(rest).filter(([, value]) => value !== undefined)) as Partial<ArgumentPolicyRow>;
       // What belongs to the analyzer before has no meaning under another one: left out, it goes.
@@ -95,12 +87,18 @@ export function argumentPolicies(check: CheckArgumentPolicy): Records<ArgumentPo
       const own = fresh ? { dialect: body.dialect ?? null, read_functions: body.read_functions ?? null } : {};
       const policy = { ...row, ...changed, ...own, rules: rules === undefined ? row.rules : storedRules(rules), schema: schema === undefined ? (fresh ? null : row.schema) : schema };
       refuseBroken(policy);
-      if (groupIds !== undefined) await setArgumentPolicyGroups(write.trx, tenantId, row.id, groupIds === null ? null : await checkedGroups(write, tenantId, groupIds));
+      if (groupIds !== undefined) await bindOnly(write, row, groupIds);
       return { ...changed, ...own, rules: JSON.stringify(policy.rules), schema: policy.schema === null ? null : JSON.stringify(policy.schema), updated_at: write.now } as ArgumentPolicyPatch;
     },
     dependents: async () => [],
     notify: (write, row) => write.notify(row.tenant_id, "policy"),
   });
+}
+
+/** Null: to every group. */
+async function bindOnly(write: Write, row: ArgumentPolicyRow, groupIds: readonly string[] | null): Promise<void> {
+  await checkGroups(write, row.tenant_id, groupIds, row.group_ids);
+  await setArgumentPolicyGroups(write.trx, row.tenant_id, row.id, groupIds === null ? null : [...new Set(groupIds)]);
 }
 
 async function locked(write: Write, tenantId: string, id: string): Promise<ArgumentPolicyRow> {
@@ -121,7 +119,8 @@ async function rebind(write: Write, row: ArgumentPolicyRow, action: "bind" | "un
  */
 export async function bindArgumentPolicy(write: Write, tenantId: string, id: string, groupIds: readonly string[]): Promise<{ bound: string[]; already_bound: string[] }> {
   const row = await locked(write, tenantId, id);
-  const wanted = await checkedGroups(write, tenantId, groupIds);
+  await checkGroups(write, tenantId, groupIds, row.group_ids);
+  const wanted = [...new Set(groupIds)];
   const already = wanted.filter((groupId) => row.group_ids.includes(groupId));
   const bound = wanted.filter((groupId) => !row.group_ids.includes(groupId));
   if (bound.length === 0) throw new Refused(refuse("already_bound", "All of these groups are already bound to the policy.", { extra: { already_bound: already } }));

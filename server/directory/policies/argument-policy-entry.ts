@@ -1,4 +1,5 @@
 import type { ArgumentPolicyRow } from "../../store/argument-policies.ts";
+import { holdsFor } from "./bound-groups.ts";
 
 /** A tool call that a policy speaks against. */
 export interface PolicyHit {
@@ -33,7 +34,7 @@ export interface ArgumentPolicyEntry {
   /** Another one after every change of the record. */
   readonly version: string;
   /** Null: every group. */
-  readonly groupIds: ReadonlySet<string> | null;
+  readonly groupIds: readonly string[] | null;
   readonly policy: ToolCallPolicy;
 }
 
@@ -44,7 +45,7 @@ export async function argumentPolicyEntries(rows: readonly ArgumentPolicyRow[], 
     rows.map(async (row) => {
       const { group_ids: _bound, all_groups: _everywhere, ...written } = row;
       const version = JSON.stringify(written);
-      return { version, groupIds: row.all_groups ? null : new Set(row.group_ids), policy: known.get(version) ?? (await compile(row)) };
+      return { version, groupIds: row.all_groups ? null : row.group_ids, policy: known.get(version) ?? (await compile(row)) };
     }),
   );
 }
@@ -53,7 +54,7 @@ export async function argumentPolicyEntries(rows: readonly ArgumentPolicyRow[], 
 export function policiesByTool(entries: readonly ArgumentPolicyEntry[], chain: readonly { readonly id: string }[]): Map<string, readonly ToolCallPolicy[]> {
   const byTool = new Map<string, ToolCallPolicy[]>();
   for (const { groupIds, policy } of entries) {
-    if (groupIds !== null && !chain.some(({ id }) => groupIds.has(id))) continue;
+    if (!holdsFor(groupIds, chain)) continue;
     const others = byTool.get(policy.target);
     if (others === undefined) byTool.set(policy.target, [policy]);
     else others.push(policy);
