@@ -78,7 +78,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
       fc.property(fc.array(fc.oneof(text, harmless), { minLength: 1, maxLength: 6 }), sizes, (items, lengths) => {
         const { out, complete, codec } = run(format, items, lengths);
         const whole = framesOf(format, items);
-        expect([complete, codec.refusal]).toEqual([true, null]);
+        expect([complete, codec.refusal(true)]).toEqual([true, null]);
         // Where a format lets texts come between the frames of a call, they go first; each frame is what it was.
         if (FORMATS[format].ordered) expect(out).toBe(whole.join(""));
         else expect(out.split("\n\n").toSorted()).toEqual(whole.join("").split("\n\n").toSorted());
@@ -95,7 +95,7 @@ describe.each(Object.keys(FORMATS) as FormatName[])("a gated stream (%s), howeve
         const { out, complete, codec, call: told } = run(format, items, lengths);
         expect(out).not.toContain(SECRET);
         expect(out).not.toContain("\\u0436");
-        expect([complete, codec.refusal?.code, codec.refusal?.message, told.row.argument_policy_denied]).toEqual([false, "argument_policy_denied", "Not this.", true]);
+        expect([complete, codec.refusal(false), codec.refusal(true)?.code, codec.refusal(true)?.message, told.row.argument_policy_denied]).toEqual([false, null, "argument_policy_denied", "Not this.", true]);
         expect(textsIn(format, framesOf(format, items).join("")).startsWith(textsIn(format, out))).toBe(true);
         // The answer is metered by what the provider told although it is not given.
         expect(codec.usage?.output).toBe(7);

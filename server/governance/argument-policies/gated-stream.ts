@@ -1,6 +1,6 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import { concat } from "../../wire/sse-frames.ts";
-import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { ArrayFraming, EventFraming, type Frame, type Framing } from "../output/frames.ts";
 import type { OutputForm } from "../surface.ts";
@@ -16,7 +16,6 @@ export class GatedStream implements StreamCodec {
   private readonly framing: Framing;
   private readonly events: boolean;
   private atBoundary = true;
-  private ended = false;
 
   constructor(inner: StreamCodec, gate: ToolCallGate, form: OutputForm["framing"]) {
     this.inner = inner;
@@ -25,9 +24,9 @@ export class GatedStream implements StreamCodec {
     this.framing = this.events ? new EventFraming() : new ArrayFraming();
   }
 
-  /** Why the answer is not given, once its stream has ended. */
-  get refusal(): Refusal | null {
-    return this.ended ? this.gate.refusal : null;
+  /** Why the answer is not given; null until its stream has ended. */
+  refusal(ended: boolean): Refusal | null {
+    return ended ? this.gate.refusal : null;
   }
   get begun(): boolean {
     return this.inner.begun;
@@ -59,15 +58,14 @@ export class GatedStream implements StreamCodec {
     return this.written(this.framing.push(piece).flatMap((frame) => this.gate.frame(frame)));
   }
 
-  end(): { complete: boolean; last: StreamPiece } {
-    const { complete, last } = this.inner.end();
+  end(): StreamEnding {
+    const { complete, last, told } = this.inner.end();
     const pieces = [this.pass(last)];
     const rest = this.framing.rest();
     if (rest !== null) pieces.push(this.written(this.gate.frame(rest)));
     if (complete) pieces.push(this.written(this.gate.end()));
-    this.ended = true;
     const given = pieces.filter((piece) => piece !== null);
-    return this.gate.refusal !== null ? { complete: false, last: null } : { complete, last: given.length === 0 ? null : concat(given) };
+    return this.gate.refusal !== null ? { complete: false, last: null, told: false } : { complete, last: given.length === 0 ? null : concat(given), told: told && !this.gate.withheld };
   }
 
   private written(frames: readonly Frame[]): StreamPiece {

@@ -16,5 +16,5 @@ export function governToolCalls(call: Call, { output }: Exchange, answer: Answer
   }
   const codec = new GatedStream(answer.codec, gate, output.framing);
   const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
-  return { ...answer, codec, head, refusal: () => answer.refusal?.() ?? codec.refusal };
+  return { ...answer, codec, head, refusal: (ended) => answer.refusal?.(ended) ?? codec.refusal(ended) };
 }

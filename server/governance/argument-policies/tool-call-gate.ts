@@ -22,6 +22,8 @@ export class ToolCallGate {
   private readonly judged = new Set<string>();
   private broken = false;
   refusal: Refusal | null = null;
+  /** Whether a frame behind the break was kept back, which may have been the one that told of it. */
+  withheld = false;
 
   constructor(call: Call, texts: AnswerTexts) {
     this.call = call;
@@ -49,7 +51,7 @@ export class ToolCallGate {
       return this.passing([...this.queue.flush(this.held), frame]);
     }
     const { calls, pieces, ends } = this.texts.contents(frame.body, false);
-    if (this.broken) return calls.some(({ name }) => name === null || this.isGoverned(name)) ? [] : [frame];
+    if (this.broken) return this.behindBreak(frame, calls);
     const groups = new Set<string>();
     for (const piece of calls) {
       this.take(piece);
@@ -73,6 +75,13 @@ export class ToolCallGate {
     this.broken = true;
     this.pending.clear();
     this.queue.drop();
+  }
+
+  /** What says nothing of a call that a policy may be on. */
+  private behindBreak(frame: Frame, calls: readonly CallPiece[]): readonly Frame[] {
+    const kept = calls.some(({ name }) => name === null || this.isGoverned(name));
+    this.withheld ||= kept;
+    return kept ? [] : [frame];
   }
 
   private passing(frames: readonly Frame[]): readonly Frame[] {
