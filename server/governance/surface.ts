@@ -3,6 +3,7 @@ import type { AnswerTexts } from "../wire/answer-texts.ts";
 import type { StreamCodec } from "../wire/stream.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Call } from "./call.ts";
+import type { Conversation } from "./routing/conversation.ts";
 import type { Dispatch } from "./routing/dispatch.ts";
 import type { RequestView } from "./view.ts";
 
@@ -20,6 +21,8 @@ export interface Exchange {
   readonly view: RequestView;
   /** How the answer tells what its caller reads; absent or null where there is nothing to read in it. */
   readonly output?: OutputForm | null;
+  /** What was read, where it is a conversation: how its answer is to be read. */
+  readonly conversation?: Conversation;
   answer(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
 }
 

@@ -182,10 +182,9 @@ class Journey {
     health.measured(model.id, latencyMs);
     const ended = (errorType: string | null) => {
       health.ended(model.id);
-      // A stream that its provider broke off counts against the provider like any other failure; one that governance or
-      // the caller ended does not.
-      if (errorType?.startsWith("upstream_") === true) health.failed(model.id, this.rules);
-      else health.answered(model.id);
+      // A stream that its provider broke off counts against the provider like any other failure; what a policy withheld does not.
+      if (errorType === null || !errorType.startsWith("upstream_")) health.answered(model.id);
+      else health.failed(model.id, this.rules);
     };
     if (answer.kind === "whole") ended(null);
     else this.call.whenEnded.push(ended);

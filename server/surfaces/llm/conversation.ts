@@ -8,6 +8,7 @@ export function conversationExchange(conversation: Conversation, modes: readonly
   return {
     view: new InboundView(conversation.inbound, modes),
     output: outputOf(conversation),
+    conversation,
     async answer(call, dispatch) {
       const answer = await dispatch.converse(call, conversation);
       if (isRefusal(answer)) return answer;
