@@ -8,7 +8,7 @@ import { admit, type AdmissionParts } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
-import { outputGuard } from "./guardrails/guardrails.ts";
+import type { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
 import { previewOf, SentContent } from "./record/content.ts";
@@ -32,6 +32,7 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
+  readonly guardrails: Guardrails;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -55,8 +56,8 @@ export class Road {
   constructor(parts: RoadParts) {
     this.parts = parts;
     this.clock = parts.clock;
-    this.controls = requestControls(parts.limits);
-    this.dispatch = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+    this.controls = requestControls(parts.limits, parts.guardrails);
+    this.dispatch = parts.guardrails.around(dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs }));
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
@@ -115,10 +116,9 @@ export class Road {
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
     }
-    const guard = await outputGuard(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
-    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    return isRefusal(answer) || guard === null ? answer : guard(answer);
+    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? call.withheldUsage : answer.usage);
+    return answer;
   }
 
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {

@@ -3,58 +3,101 @@ import { replyObject } from "../../wire/openai/reply-object.ts";
 import { ToolCallPolicies } from "../argument-policies/tool-call-policies.ts";
 import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
-import { PASS } from "../decision.ts";
+import { type Decision, PASS } from "../decision.ts";
+import { ANSWER_FORMATS } from "../output/answer-formats.ts";
 import { AnswerGuard } from "../output/answer-guard.ts";
 import { GuardedStream } from "../output/guarded-stream.ts";
-import type { Answer, Exchange, OutputForm, StreamAnswer, WholeAnswer } from "../surface.ts";
+import type { Conversation } from "../routing/conversation.ts";
+import type { Dispatch } from "../routing/dispatch.ts";
+import { type Answer, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
+import type { RequestView } from "../view.ts";
+import { askEngines, type Engines } from "./engines.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { surfaceGuard } from "./surface-guard.ts";
 import { surfaceOf } from "./surfaces.ts";
 
+export interface GuardrailParts {
+  readonly engines: Engines;
+}
+
 const encoder = new TextEncoder();
 
-/** Guardrails on what goes to a model. */
-export const inputGuardrails: RequestControl = {
-  name: "guardrails",
-  decide(call, view) {
-    const run = runOf(call, "input");
-    return run === null ? PASS : guardInput(call, view, run);
-  },
-};
-
-/** Passes an answer on, changed or not, or refuses it. */
-type GuardedAnswer = (answer: Answer) => Answer | Refusal;
+/** What stands between a model's answer and the caller. */
+interface OutputGuard {
+  readonly conversation: Conversation;
+  readonly run: GuardRun | null;
+  readonly policies: ToolCallPolicies | null;
+}
 
 /**
- * Guardrails and argument policies on what the model will answer; null where there are none. Made before the call leaves,
- * so that what cannot be made ready lets nothing leave.
+ * Guardrails on what goes to a model, and guardrails and argument policies on what comes back
+ * (docs/guides/guardrails.md, docs/guides/argument-policies.md).
  */
-export async function outputGuard(call: Call, { output }: Exchange): Promise<GuardedAnswer | null> {
-  if (output === undefined || output === null) return null;
-  const run = runOf(call, "output");
-  const policies = await ToolCallPolicies.of(call);
-  if (run === null && policies === null) return null;
-  const tell = () => run?.tell(call.row);
-  return (answer) => {
-    if (answer.status >= 300) return answer;
-    const guard = new AnswerGuard(output.texts, run, policies);
-    return answer.kind === "whole" ? guardWhole(answer, guard, tell) : guardStream(answer, output, guard, tell);
-  };
+export class Guardrails implements RequestControl {
+  readonly name = "guardrails";
+  private readonly parts: GuardrailParts;
+
+  constructor(parts: GuardrailParts) {
+    this.parts = parts;
+  }
+
+  decide(call: Call, view: RequestView): Decision | Promise<Decision> {
+    const run = runOf(call, "input");
+    return run === null ? PASS : guardInput(call, view, run, this.parts.engines);
+  }
+
+  /** The way to the models with the guards on what comes back. They are made ready before anything leaves. */
+  around(dispatch: Dispatch): Dispatch {
+    return {
+      ...dispatch,
+      converse: async (call, conversation) => {
+        const run = runOf(call, "output");
+        const policies = await ToolCallPolicies.of(call);
+        const answer = await dispatch.converse(call, conversation);
+        if ((run === null && policies === null) || isRefusal(answer) || answer.status >= 300) return answer;
+        const guard = { conversation, run, policies };
+        const given = await (answer.kind === "whole" ? this.onWhole(call, guard, answer) : this.onStream(call, guard, answer));
+        if (run?.action != null) call.answerReusable = false;
+        return given;
+      },
+    };
+  }
+
+  private async onWhole(call: Call, { conversation, run, policies }: OutputGuard, answer: WholeAnswer): Promise<Answer | Refusal> {
+    const body = replyObject(answer.body);
+    if (body === null) return answer;
+    const guard = new AnswerGuard(ANSWER_FORMATS[formatOf(conversation)], run, policies);
+    const changed = guard.whole(body);
+    if (guard.refusal === null && run !== null) await askEngines(this.parts.engines, run, call, "output", guard.said);
+    run?.tell(call.row);
+    if (guard.refusal !== null) call.withheldUsage = answer.usage;
+    return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(JSON.stringify(body)) } : answer);
+  }
+
+  private async onStream(call: Call, { conversation, run, policies }: OutputGuard, answer: StreamAnswer): Promise<Answer | Refusal> {
+    const guard = new AnswerGuard(ANSWER_FORMATS[formatOf(conversation)], run, policies);
+    if (run !== null && run.surface.engines.length > 0) {
+      // Streams are not held for engines: each counts as one that could not look.
+      await askEngines({}, run, call, "output", "unread");
+      const refusal = run.refusal();
+      if (refusal !== null) {
+        void answer.upstream.cancel().catch(() => undefined);
+        call.withheldUsage = answer.codec.usage;
+        run.tell(call.row);
+        return refusal;
+      }
+    }
+    // Only the array in pieces has a writer of its own.
+    const codec = new GuardedStream(answer.codec, guard, conversation.writer === null ? "events" : "array");
+    const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
+    return { ...answer, codec, head, refusal: () => codec.refusal, beforeRecord: () => run?.tell(call.row) };
+  }
 }
 
-function guardWhole(answer: WholeAnswer, guard: AnswerGuard, tell: () => void): Answer | Refusal {
-  const body = replyObject(answer.body);
-  if (body === null) return answer;
-  const changed = guard.whole(body);
-  tell();
-  return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(JSON.stringify(body)) } : answer);
-}
-
-function guardStream(answer: StreamAnswer, form: OutputForm, guard: AnswerGuard, tell: () => void): Answer {
-  const codec = new GuardedStream(answer.codec, guard, form.framing);
-  const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
-  return { ...answer, codec, head, refusal: () => codec.refusal, beforeRecord: tell };
+function formatOf({ caller }: Conversation): keyof typeof ANSWER_FORMATS {
+  if (caller.format === "converse") throw new Error("no caller speaks converse");
+  return caller.format;
 }
 
 function runOf({ scope, audit }: Call, direction: "input" | "output"): GuardRun | null {
