@@ -47,6 +47,8 @@ export interface StreamAnswer {
   readonly refusal?: () => Refusal | null;
   /** Called once, however the stream ended, before its record is closed. */
   readonly beforeRecord?: () => void;
+  /** Longest silence, milliseconds; the gateway's own when left out. */
+  readonly idleMs?: number;
 }
 
 export function isRefusal(value: Refusal | object): value is Refusal {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { description, httpUrl, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
-import { upstreamKey } from "./providers.ts";
 
 /** Every place where a guardrail can look; which of them calls pass today stands in the guide. */
 export const GUARDRAIL_SURFACES = [
@@ -71,8 +70,11 @@ const engineRead = {
   version: z.string().regex(/^[A-Za-z0-9]{1,20}$/).nullable().optional().describe("of bedrock_guardrails: DRAFT when left out"),
 } as const;
 
+/** Visible ASCII: what a header can carry. */
+const engineKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
+
 const engineWritten = z
-  .strictObject({ ...engineRead, api_key: upstreamKey.nullable().optional().describe("write-only; left out, the key stored for the same provider and endpoint stays") })
+  .strictObject({ ...engineRead, api_key: engineKey.nullable().optional().describe("write-only; left out, the key stored for the same provider and endpoint stays") })
   .superRefine((engine, context) => {
     const must = (field: "endpoint" | "model" | "identifier", is: boolean) => {
       if (is && engine[field] == null) context.addIssue({ code: "custom", path: [field], message: `is required of ${engine.provider}` });

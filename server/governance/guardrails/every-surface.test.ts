@@ -107,7 +107,7 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
 
 /** The codec of a provider whose frames are the caller's. */
 function passing(): StreamCodec {
-  return { push: (piece) => piece, end: () => ({ complete: true, last: null }), begun: true, usage: null, outputLength: 0, providerError: null };
+  return { push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }), begun: true, usage: null, outputLength: 0, providerError: null };
 }
 
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s output", (_name, surface) => {

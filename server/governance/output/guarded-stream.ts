@@ -1,6 +1,6 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import { concat } from "../../wire/sse-frames.ts";
-import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import type { AnswerGuard } from "./answer-guard.ts";
 import { ArrayFraming, EventFraming, type Frame, type Framing } from "./frames.ts";
@@ -43,8 +43,8 @@ export class GuardedStream implements StreamCodec {
     return this.written(this.framing.push(piece));
   }
 
-  end(): { complete: boolean; last: StreamPiece } {
-    const { complete, last } = this.inner.end();
+  end(): StreamEnding {
+    const { complete, last, told } = this.inner.end();
     const pieces: Uint8Array[] = [];
     const add = (piece: StreamPiece) => {
       if (piece !== null) pieces.push(piece);
@@ -53,7 +53,7 @@ export class GuardedStream implements StreamCodec {
     const rest = this.framing.rest();
     if (rest !== null) add(this.written([rest]));
     add(this.bytes(this.guard.end()));
-    return { complete, last: pieces.length === 0 || this.refusal !== null ? null : concat(pieces) };
+    return { complete, last: pieces.length === 0 || this.refusal !== null ? null : concat(pieces), told };
   }
 
   private written(frames: readonly Frame[]): StreamPiece {
