@@ -12,6 +12,7 @@ import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
+import { Guardrails } from "./governance/guardrails/guardrails.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
@@ -34,6 +35,10 @@ import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from ".
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
+import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
+import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
+import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
+import { webhook } from "./upstreams/guardrail-engines/webhook.ts";
 import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
 import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
 import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
@@ -272,6 +277,11 @@ function upstreamOf(config: Configuration, clock: Clock) {
   };
 }
 
+/** What guardrail configurations may name beside the built-in checks. */
+function guardrailEngines(out: ReturnType<typeof outbound>, clock: Clock) {
+  return { openai_moderation: openaiModeration(out), azure_content_safety: azureContentSafety(out), bedrock_guardrails: bedrockGuardrails(out, clock), webhook: webhook(out) };
+}
+
 interface RuntimeParts {
   readonly upstream: ReturnType<typeof upstreamOf>;
   readonly connection: DatabaseConnection;
@@ -334,6 +344,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     log,
     ...parts.upstream,
     signatures,
+    guardrails: new Guardrails({ engines: guardrailEngines(parts.upstream.outbound, clock) }),
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,

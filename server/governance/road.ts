@@ -10,7 +10,7 @@ import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
-import { outputGuard } from "./guardrails/guardrails.ts";
+import type { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
 import { type NestedErrand, openNested } from "./nested-call.ts";
@@ -37,6 +37,7 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
+  readonly guardrails: Guardrails;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -70,8 +71,8 @@ export class Road {
     this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
     this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
-    this.controls = requestControls(parts.limits, this.policies);
-    this.dispatch = this.cache.before(this.models);
+    this.controls = requestControls(parts.limits, parts.guardrails, this.policies);
+    this.dispatch = parts.guardrails.around(this.cache.before(this.models));
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
@@ -131,13 +132,11 @@ export class Road {
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
     }
-    const guard = outputGuard(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
-    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
+    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? call.withheldUsage : answer.usage);
     if (isRefusal(answer)) return answer;
-    // Each sees what the one before it lets through: guardrails, policies on tool calls, policies in words.
-    const guarded = guard === null ? answer : guard(answer);
-    const governed = isRefusal(guarded) ? guarded : governToolCalls(call, exchange, guarded);
+    // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
+    const governed = governToolCalls(call, exchange, answer);
     return isRefusal(governed) ? governed : this.policies.judgeAnswer(call, exchange, governed);
   }
 

@@ -1,5 +1,4 @@
 import type { Refusal } from "../kernel/errors.ts";
-import type { AnswerTexts } from "../wire/answer-texts.ts";
 import type { StreamCodec } from "../wire/stream.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Call } from "./call.ts";
@@ -19,17 +18,9 @@ export interface Surface {
 /** One request, read: what controls look at, and how it is answered once they let it pass. */
 export interface Exchange {
   readonly view: RequestView;
-  /** How the answer tells what its caller reads; absent or null where there is nothing to read in it. */
-  readonly output?: OutputForm | null;
   /** What was read, where it is a conversation: how its answer is to be read. */
   readonly conversation?: Conversation;
   answer(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
-}
-
-export interface OutputForm {
-  readonly texts: AnswerTexts;
-  /** How a streamed answer is cut: server-sent events, or one JSON array in pieces. */
-  readonly framing: "events" | "array";
 }
 
 export type Answer = WholeAnswer | StreamAnswer;

@@ -3,7 +3,7 @@ import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
 import { ArrayFraming, EventFraming, type Frame, type Framing } from "../output/frames.ts";
-import type { OutputForm } from "../surface.ts";
+import type { OutputForm } from "../output/answer-formats.ts";
 import type { ToolCallGate } from "./tool-call-gate.ts";
 
 /** What a piece of a stream must hold for a call to be in it. */

@@ -84,7 +84,7 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
     const { value } = CHECKS[check];
     const view = read(BEFORE + value);
     const call = callWith(BEFORE + value);
-    const decision = await guardInput(call, view, new GuardRun(guardFor(check, action, "input")));
+    const decision = await guardInput(call, view, new GuardRun(guardFor(check, action, "input")), {});
     const after = view.texts().map(({ text }) => text).join("\n");
     expect(call.row).toMatchObject({ guardrail_config_id: "c1", guardrail_check: check, guardrail_action: action });
     expect(call.row.guardrail_blocked === true).toBe(action === "block");
@@ -98,7 +98,7 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
 
   test.each(table.flatMap(([check, action]) => (["throws", "times out"] as const).map((how) => [check, action, how] as const)))("%s, %s: a detector that %3$s", async (check, action, how) => {
     const call = callWith("x");
-    const decision = await guardInput(call, read("Nothing to see."), broken(guardFor(check, action, "input"), how));
+    const decision = await guardInput(call, read("Nothing to see."), broken(guardFor(check, action, "input"), how), {});
     expect(decision.kind).toBe(action === "warn" ? "pass" : "refuse");
     expect(call.row.guardrails_degraded === true).toBe(action === "warn");
     expect(call.row.guardrail_blocked === true).toBe(action !== "warn");

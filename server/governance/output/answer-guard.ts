@@ -35,6 +35,7 @@ export class AnswerGuard {
   private remembered = 0;
   private counted = -1;
   private refused: Refusal | null = null;
+  private heard = "";
 
   constructor(texts: AnswerTexts, run: GuardRun | null, judge: CallJudge | null) {
     this.texts = texts;
@@ -44,6 +45,11 @@ export class AnswerGuard {
 
   get refusal(): Refusal | null {
     return this.refused ?? this.run?.refusal() ?? null;
+  }
+
+  /** All that was said, as it is handed on; only where somebody is to be asked about it. */
+  get said(): string {
+    return this.heard;
   }
 
   /** A complete answer; its body is changed in place. Returns whether it was. */
@@ -98,6 +104,7 @@ export class AnswerGuard {
         }
         channel.latest = frame;
         out = run.push(channel.hold, text, false);
+        this.hear(out);
       }
       if (out === text) continue;
       holder[key] = out;
@@ -117,9 +124,15 @@ export class AnswerGuard {
     const known = this.wholes.get(text);
     if (known !== undefined) return known;
     const out = kind === "arguments" ? run.json(text) : run.text(text);
+    // What was said in pieces already is not heard again.
+    if (!this.heard.includes(out)) this.hear(`\n\n${out}`);
     this.remembered += text.length;
     if (this.remembered <= MOST_REMEMBERED) this.wholes.set(text, out);
     return out;
+  }
+
+  private hear(text: string): void {
+    if (this.run !== null && this.run.surface.engines.length > 0) this.heard += text;
   }
 
   private hold(frame: Frame, calls: readonly CallPiece[]): void {
@@ -148,6 +161,7 @@ export class AnswerGuard {
       this.channels.delete(name);
       const text = run.push(hold, "", true);
       run.close(hold);
+      this.hear(`${text}\n\n`);
       if (text === "") continue;
       const own = frame === null ? undefined : pieces.findLast((piece) => piece.channel === name);
       if (own === undefined || frame === null) out.push(this.continuation(latest, name, text));
@@ -173,6 +187,7 @@ export class AnswerGuard {
       if (this.refusal !== null) return [];
       const text = this.run === null ? call.arguments : call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
       if (this.refusal !== null) return [];
+      if (!this.heard.includes(text)) this.hear(`\n\n${text}`);
       if (text === call.arguments && !call.contradicted) continue;
       call.rewrite(text);
       changed = true;

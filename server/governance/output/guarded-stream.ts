@@ -2,7 +2,6 @@ import type { Refusal } from "../../kernel/errors.ts";
 import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
-import type { OutputForm } from "../surface.ts";
 import type { AnswerGuard } from "./answer-guard.ts";
 import { ArrayFraming, EventFraming, type Frame, type Framing } from "./frames.ts";
 
@@ -12,7 +11,7 @@ export class GuardedStream implements StreamCodec {
   private readonly guard: AnswerGuard;
   private readonly framing: Framing;
 
-  constructor(inner: StreamCodec, guard: AnswerGuard, form: OutputForm["framing"]) {
+  constructor(inner: StreamCodec, guard: AnswerGuard, form: "events" | "array") {
     this.inner = inner;
     this.guard = guard;
     this.framing = form === "array" ? new ArrayFraming() : new EventFraming();

@@ -1,13 +1,11 @@
 import type { Conversation } from "../../governance/routing/conversation.ts";
-import { ANSWER_FORMATS } from "../../governance/output/answer-formats.ts";
-import { type Exchange, isRefusal, type OutputForm } from "../../governance/surface.ts";
+import { type Exchange, isRefusal } from "../../governance/surface.ts";
 import { InboundView } from "../../governance/view.ts";
 
 /** A conversation's exchange: what every surface of a language model does once it has read its own wire. */
 export function conversationExchange(conversation: Conversation, modes: readonly string[], headers: Readonly<Record<string, string>> = {}): Exchange {
   return {
     view: new InboundView(conversation.inbound, modes),
-    output: outputOf(conversation),
     conversation,
     async answer(call, dispatch) {
       const answer = await dispatch.converse(call, conversation);
@@ -17,11 +15,6 @@ export function conversationExchange(conversation: Conversation, modes: readonly
       return answer;
     },
   };
-}
-
-function outputOf({ caller, writer }: Conversation): OutputForm | null {
-  // Only the array in pieces has a writer of its own.
-  return caller.format === "converse" ? null : { texts: ANSWER_FORMATS[caller.format], framing: writer === null ? "events" : "array" };
 }
 
 type VendorHeader = "anthropic-version" | "anthropic-beta" | "openai-beta" | "idempotency-key";
