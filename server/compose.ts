@@ -4,15 +4,26 @@ import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
+import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
+import { EndUserCache } from "./directory/end-user-cache.ts";
 import { AlertWriter } from "./directory/limits/alert-writer.ts";
 import { UsageTruth } from "./directory/limits/usage-truth.ts";
+import { compileStoredPolicy } from "./governance/argument-policies/stored-policy.ts";
 import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
+import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { LiveFeed } from "./directory/people/portal/live-feed.ts";
+import { inTurn } from "./directory/people/portal/password-work.ts";
+import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
+import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { traceInlet } from "./governance/ingest/trace-inlet.ts";
+import { runFeedback } from "./governance/feedback/run-feedback.ts";
+import { Notices } from "./governance/notices/notices.ts";
 import { Road } from "./governance/road.ts";
+import { Guardrails } from "./governance/guardrails/guardrails.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
@@ -31,7 +42,7 @@ import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
-import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -42,6 +53,10 @@ import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from ".
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
+import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
+import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
+import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
+import { webhook } from "./upstreams/guardrail-engines/webhook.ts";
 import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
 import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
 import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
@@ -83,6 +98,7 @@ const JOURNAL_SCRUBBED_MS = 5_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
+const ANSWERS_PRUNED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
 const COUNTERS_RESOLVED_MS = 2_000;
 
@@ -114,7 +130,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
 
-    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
+    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
     const signAdminLog = async () => {
       const signer = noteSigner(CHECKPOINT_KEY_NAME, keys.auditSigningKey);
@@ -154,6 +170,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       firstModel,
       async stop(drainSeconds = config.drainSeconds) {
         if (runtimePlaneOpen !== null && runtime !== null) {
+          runtime.services.portal.feed.endAll();
           await Promise.all([runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }), runtime.road.drain(drainSeconds * 1000)]);
         }
         await closeAll(closers, log);
@@ -289,6 +306,11 @@ function upstreamOf(config: Configuration, clock: Clock) {
   };
 }
 
+/** What guardrail configurations may name beside the built-in checks. */
+function guardrailEngines(out: ReturnType<typeof outbound>, clock: Clock) {
+  return { openai_moderation: openaiModeration(out), azure_content_safety: azureContentSafety(out), bedrock_guardrails: bedrockGuardrails(out, clock), webhook: webhook(out) };
+}
+
 interface RuntimeParts {
   readonly upstream: ReturnType<typeof upstreamOf>;
   readonly connection: DatabaseConnection;
@@ -298,6 +320,7 @@ interface RuntimeParts {
   readonly metrics: ReturnType<typeof telemetry>;
   readonly journal: string;
   readonly signingKey: string;
+  readonly jwtSecret: string;
 }
 
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
@@ -311,15 +334,19 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
     return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, writtenRows: status.headSeq - firstSeq, syncs: status.syncs, syncSeconds: status.syncMs / 1000, failed: status.failed !== null, shipping: status.shippingError === null };
   });
-  const snapshots = new Snapshots(connection.db, secrets);
+  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy);
   const credentials = new CredentialCache(connection.db, clock);
+  const users = new EndUserCache(connection.db, clock);
+  const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
   const follower = new ConfigFollower(
     connection,
     {
       tenantChanged: (tenantId) => snapshots.renew(tenantId),
       credentialChanged: (keyHash) => credentials.drop(keyHash),
+      userChanged: (tenantId, userId) => users.drop(tenantId, userId),
       async everythingChanged() {
         credentials.dropAll();
+        users.dropAll();
         await snapshots.renewAll();
       },
     },
@@ -338,16 +365,25 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
+  const storedAnswers = new StoredAnswers(connection.db, clock);
+  const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
+  const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const road = new Road({
+    storedAnswers,
+    judgeModel: config.judgeModel ?? null,
     ledger,
     limits,
+    notices,
     credentials,
+    users,
+    tokens,
     snapshots,
     secrets,
     log,
     ...parts.upstream,
     signatures,
+    guardrails: new Guardrails({ engines: guardrailEngines(parts.upstream.outbound, clock) }),
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
@@ -359,18 +395,31 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const reading = { db: connection.db, secrets, clock, log, shipped: () => ledger.shipped() };
   const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
   const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
+  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
+  const feed = new LiveFeed({ connection, users, snapshots, log });
+  await feed.start();
+  const portal = {
+    directory,
+    users,
+    snapshots,
+    feed,
+    logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock) },
+    notices,
+    feedback: runFeedback({ db: connection.db, secrets, clock, shipped: () => ledger.shipped() }),
+  };
   return {
     road,
-    services: { runs: runAccess(reading), traces: traceInlet({ ...reading, ledger }) },
+    services: { portal, runs: runAccess(reading), traces: traceInlet({ ...reading, ledger }) },
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter, sweep, scrub, ...limitWorkers].map((worker) => worker.stop()));
+      await Promise.all([usesWriter, answersPruner, sweep, scrub, ...limitWorkers].map((worker) => worker.stop()));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await follower.stop();
+      await Promise.all([follower.stop(), feed.stop()]);
       await ledger.close();
     },
   };

@@ -14,18 +14,21 @@ import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
+import type { PortalServices } from "./surfaces/portal/portal-services.ts";
+import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
 /**
  * Every route of the runtime plane on one page. A governed route travels the main road: an API key or token, an audit
  * row, every control. An open route asks for no credential and leaves no row. The control plane's routes stand in
  * surfaces/admin/routes.ts.
  */
-export type Method = "GET" | "POST" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What some surfaces work with beside the road. */
 export interface Services {
   readonly runs: RunAccess;
   readonly traces: TraceInlet;
+  readonly portal: PortalServices;
 }
 
 export interface Governed extends Omit<GovernedRoute, "surface"> {
@@ -56,6 +59,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
   { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
   { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), body: "may_be_gzip" },
+  ...PORTAL_ROUTES,
 ];
 
 export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health"] as const;

@@ -1,13 +1,10 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import type { ColumnType, Generated } from "kysely";
+import type { ColumnType } from "kysely";
+import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
+import type { AdminUserTable, EndUserGroupTable, EndUserPhotoTable, EndUserTable, NoticeConfigTable, NotificationTable } from "./tables/people.ts";
+import type { AlertTable, ArgumentPolicyTable, GroupPolicyTable, GuardrailConfigTable, SemanticCacheConfigTable, SemanticCacheEntryTable, SemanticPolicyTable } from "./tables/policies.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
-
-type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
-type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-type Json<T> = ColumnType<T, string, string>;
-type JsonWithDefault<T> = ColumnType<T, string | undefined, string>;
-type WithDefault<T> = Generated<T>;
 
 export interface DataRetention {
   store_bodies: "full" | "redacted" | "none";
@@ -47,39 +44,7 @@ export interface TenantTable {
   allowed_regions: WithDefault<string[]>;
   /** After so long without a call a run is taken to be over. */
   run_idle_minutes: WithDefault<number>;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface AdminUserTable {
-  id: string;
-  tenant_id: string | null;
-  username: string;
-  email: string | null;
-  display_name: string | null;
-  password_hash: string;
-  role: string;
-  is_active: WithDefault<boolean>;
-  tokens_valid_from: Stamp;
-  last_login: NullableStamp;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface EndUserTable {
-  id: string;
-  tenant_id: string;
-  username: string;
-  email: string | null;
-  display_name: string | null;
-  password_hash: string;
-  is_active: WithDefault<boolean>;
-  is_verified: WithDefault<boolean>;
-  metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
-  avatar_url: string | null;
-  totp_enabled: WithDefault<boolean>;
-  primary_group_id: string | null;
-  last_login: NullableStamp;
+  portal_registration: WithDefault<"open" | "closed">;
   created_at: Stamp;
   updated_at: Stamp;
 }
@@ -288,32 +253,6 @@ export interface UsageHourlyTable {
   unpriced_requests: number;
 }
 
-export interface GroupPolicyTable {
-  tenant_id: string;
-  group_id: string;
-  kind: string;
-  item_id: WithDefault<string>;
-  document: Json<unknown>;
-  updated_at: Stamp;
-}
-
-export interface AlertTable {
-  id: string;
-  tenant_id: string;
-  alert_type: string;
-  severity: string;
-  title: string;
-  message: string;
-  group_id: string | null;
-  threshold_value: number | null;
-  current_value: number | null;
-  resolved: WithDefault<boolean>;
-  created_at: Stamp;
-  resolved_at: NullableStamp;
-  crossing: string;
-  expires_at: NullableStamp;
-}
-
 export interface KeptSignatureTable {
   tenant_id: string;
   name: string;
@@ -328,6 +267,14 @@ export interface Schema {
   tenants: TenantTable;
   admin_users: AdminUserTable;
   end_users: EndUserTable;
+  end_user_photos: EndUserPhotoTable;
+  end_user_backup_codes: { end_user_id: string; slot: number; code_hash: string; used_at: Date | null };
+  end_user_groups: EndUserGroupTable;
+  end_user_group_members: { group_id: string; end_user_id: string; source: WithDefault<string>; tenant_id: string; created_at: Stamp };
+  resource_group_end_user_groups: { resource_group_id: string; end_user_group_id: string; tenant_id: string; created_at: Stamp };
+  notifications: NotificationTable;
+  alert_acknowledgements: { alert_id: string; end_user_id: string; acknowledged_at: Stamp };
+  run_feedback: { tenant_id: string; root_task_id: string; end_user_id: string; score: number; comment: string | null; updated_at: Stamp };
   providers: ProviderTable;
   models: ModelTable;
   routing_groups: RoutingGroupTable;
@@ -335,10 +282,10 @@ export interface Schema {
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;
-  config_version: { only_row: Generated<boolean>; version: number };
+  config_version: { only_row: WithDefault<boolean>; version: number };
   config_changes: { version: number; tenant_id: string; topic: string; ref: string | null; at: Stamp };
   admin_log: AdminLogTable;
-  admin_log_head: { only_row: Generated<boolean>; seq: number; hash: string; updated_at: Stamp };
+  admin_log_head: { only_row: WithDefault<boolean>; seq: number; hash: string; updated_at: Stamp };
   admin_log_checkpoints: { checkpoint_no: number; chain_seq: number; note: string; signed_at: Stamp };
   audit_rows: AuditRowTable;
   audit_chains: AuditChainTable;
@@ -348,5 +295,15 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  semantic_cache_configs: SemanticCacheConfigTable;
+  semantic_cache_config_groups: { config_id: string; group_id: string; tenant_id: string };
+  semantic_cache_entries: SemanticCacheEntryTable;
+  semantic_policies: SemanticPolicyTable;
+  semantic_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
+  notice_configs: NoticeConfigTable;
+  conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: KeptSignatureTable;
+  guardrail_configs: GuardrailConfigTable;
+  argument_policies: ArgumentPolicyTable;
+  argument_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
 }

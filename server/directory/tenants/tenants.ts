@@ -22,6 +22,7 @@ function read(row: TenantRow): Tenant {
     default_judge_model_id: row.default_judge_model_id,
     allowed_regions: row.allowed_regions,
     run_idle_minutes: row.run_idle_minutes,
+    portal_registration: row.portal_registration,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -61,6 +62,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       default_judge_model_id: null,
       allowed_regions: body.allowed_regions ?? [],
       ...(body.run_idle_minutes === undefined ? {} : { run_idle_minutes: body.run_idle_minutes }),
+      portal_registration: body.portal_registration ?? "open",
       created_at: write.now,
       updated_at: write.now,
     };

@@ -1,15 +1,20 @@
 import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
+import { argumentPolicyOperations } from "./argument-policies.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
 import { dataErasureOperations } from "./data-erasure.ts";
+import { endUserGroupOperations } from "./end-user-groups.ts";
+import { endUserOperations } from "./end-users.ts";
+import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
+import { noticeOperations } from "./notices.ts";
 import type { Operation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
@@ -17,6 +22,8 @@ import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
 import { runOperations } from "./runs.ts";
+import { semanticCacheOperations } from "./semantic-cache.ts";
+import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { tenantOperations } from "./tenants.ts";
 
 /** Every route of the control plane. */
@@ -24,6 +31,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...loginOperations,
   ...tenantOperations,
   ...adminUserOperations,
+  ...endUserOperations,
+  ...endUserGroupOperations,
   ...providerOperations,
   ...modelHealthOperations,
   ...modelOperations,
@@ -32,7 +41,12 @@ export const OPERATIONS: readonly Operation[] = [
   ...resourceGroupOperations,
   ...groupModelOperations,
   ...groupPolicyOperations,
+  ...guardrailOperations,
+  ...argumentPolicyOperations,
   ...alertOperations,
+  ...semanticCacheOperations,
+  ...semanticPolicyOperations,
+  ...noticeOperations,
   ...apiKeyOperations,
   ...runOperations,
   ...adminLogOperations,
