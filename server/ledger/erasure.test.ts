@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { systemClock } from "../kernel/clock.ts";
+import { ulid } from "../kernel/ids.ts";
 import { exportChain, verifyChain } from "./chains.ts";
 import { eraseDataSubject, journalScrubber, listErasures } from "./erasure.ts";
 import { shipAuditRows } from "../store/audit-shipping.ts";
@@ -30,11 +31,21 @@ afterAll(async () => {
 const MARY = { tenant_id: "t", api_key_id: null, api_key_name: "marys key", gateway_user_id: "u-mary", gateway_user_username: "mary", idp_user_email: "mary@example.com", subject_id: "u-mary", subject_kind: "user", client_ip: "192.0.2.77", request_body_preview: "a secret of mary", root_task_id: "run-mary", trace_continuity: "client_asserted", request_headers: { "x-gw-run-id": "marys divorce" } };
 const JOHN = { tenant_id: "t", gateway_user_username: "john", idp_user_email: "john@example.com", subject_id: "u-john", request_body_preview: "what john said" };
 
+const MARYS_CALL = ulid();
+
+/** An answer kept for whoever asks the same, made in a call. */
+async function keepAnswer(callId: string, answer: string): Promise<void> {
+  const config = crypto.randomUUID();
+  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(database.db);
+  await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 't', 'c', '{}', '{}', gen_random_uuid())`.execute(database.db);
+  await sql`INSERT INTO semantic_cache_entries (id, tenant_id, config_id, exact_key, model_id, model_name, answer, tokens, call_id, created_at) VALUES ('e', 't', ${config}, 'k', gen_random_uuid(), 'm', ${JSON.stringify({ answer })}::text::jsonb, 1, ${callId}, now())`.execute(database.db);
+}
+
 const erase = (subject: object) => database.db.transaction().execute((trx) => eraseDataSubject(trx, { tenantId: "t", subject, reason: "asked for", requestedBy: "admin" }, clock));
 const journal = () => readdirSync(directory).filter((name) => name.endsWith(".log")).map((name) => readFileSync(join(directory, name), "utf8")).join("");
 async function everythingStored(): Promise<string> {
   const lines: string[] = [];
-  for (const table of ["audit_rows", "runs", "data_erasures"]) lines.push(JSON.stringify((await sql`SELECT * FROM ${sql.table(table)} WHERE tenant_id = 't'`.execute(database.db)).rows));
+  for (const table of ["audit_rows", "runs", "data_erasures", "semantic_cache_entries"]) lines.push(JSON.stringify((await sql`SELECT * FROM ${sql.table(table)} WHERE tenant_id = 't'`.execute(database.db)).rows));
   for await (const line of exportChain(database.db, ledger.chainId)) if (!line.includes('"tenant_id":"other"')) lines.push(line);
   return lines.join("");
 }
@@ -42,8 +53,9 @@ const TRACES = ["secret of mary", "mary@example.com", "192.0.2.77", "marys divor
 
 test("content and identifiers go from rows, runs, exports and the journal, also of rows still on their way; the chain stays whole", async () => {
   const scrub = await journalScrubber(database.db, ledger);
-  for (const row of [MARY, JOHN, MARY, { ...MARY, tenant_id: "other" }]) await ledger.seal(callRow(row));
+  for (const row of [{ ...MARY, id: MARYS_CALL }, JOHN, MARY, { ...MARY, tenant_id: "other" }]) await ledger.seal(callRow(row));
   await ledger.shipped();
+  await keepAnswer(MARYS_CALL, "an answer from the secret of mary");
   away = true;
   await ledger.seal(callRow(MARY));
   await ledger.seal(callRow(JOHN));

@@ -31,6 +31,11 @@ const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`
 
 const FORGET_RUN_NAMES = `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
 
+// Answers kept for others who ask the same are content of the call they were made in.
+const FORGET_ANSWERS = `
+  WITH gone AS (DELETE FROM semantic_cache_entries e USING unnest($1::text[], $2::text[]) AS k (tenant_id, call_id) WHERE e.tenant_id = k.tenant_id AND e.call_id = k.call_id RETURNING config_id)
+  UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`;
+
 export interface Erasure {
   readonly id: string;
   readonly tenantId: string;
@@ -51,14 +56,17 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
   let rows = 0;
   for (const [column, value] of Object.entries(erasure.values)) {
     // Column by column, so that each finds its index.
-    const erased = await sql<{ root_task_id: string | null; user_id: string | null }>`
+    const erased = await sql<{ id: string; root_task_id: string | null; user_id: string | null }>`
       WITH subject AS (
         SELECT a.id, a.gateway_user_id AS user_id FROM audit_rows a
         WHERE a.tenant_id = ${erasure.tenantId} AND ${sql.ref(`a.${column}`)} = ${value} AND a.timestamp <= ${erasure.at}::timestamptz AND a.erased_at IS NULL
       )
       ${sql.raw(ERASE)}, erased_at = ${erasure.at}::timestamptz FROM subject WHERE a.id = subject.id
-      RETURNING a.root_task_id, subject.user_id`.execute(trx);
+      RETURNING a.id, a.root_task_id, subject.user_id`.execute(trx);
     rows += erased.rows.length;
+    await sql`
+      WITH gone AS (DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)}) RETURNING config_id)
+      UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`.execute(trx);
     for (const { root_task_id: root, user_id: user } of erased.rows) {
       if (root !== null) roots.add(root);
       if (user !== null) users.add(user);
@@ -68,6 +76,7 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
     UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${[...users]}))
     WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${[...users]}::text[])`.execute(trx);
   const runs = Number(changed.numAffectedRows ?? 0);
+  await sql`UPDATE run_feedback SET comment = NULL WHERE tenant_id = ${erasure.tenantId} AND end_user_id::text = ANY(${[...users]}) AND comment IS NOT NULL`.execute(trx);
   await sql`
     INSERT INTO data_erasures (id, tenant_id, at, requested_by, reason, salt, subject, rows_erased, runs_changed)
     VALUES (${erasure.id}, ${erasure.tenantId}, ${erasure.at}, ${erasure.requestedBy}, ${erasure.reason}, ${erasure.salt}, ${JSON.stringify(erasure.digests)}::text::jsonb, ${rows}, ${runs})`.execute(trx);
@@ -93,10 +102,12 @@ const IS_SUBJECT = SUBJECT_COLUMNS.map((column) => `(e.subject ? '${column}' AND
 export async function eraseArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
   const due = await client.query(`SELECT FROM data_erasures WHERE at >= (SELECT min(a.timestamp) FROM audit_rows a WHERE ${which}) LIMIT 1`, [...parameters]);
   if (due.rowCount === 0) return;
-  const { rows } = await client.query<{ tenant_id: string; root_task_id: string | null }>(
-    `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND a.timestamp <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.tenant_id, a.root_task_id`,
+  const { rows } = await client.query<{ id: string; tenant_id: string; root_task_id: string | null }>(
+    `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND a.timestamp <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
     [...parameters],
   );
+  if (rows.length === 0) return;
+  await client.query(FORGET_ANSWERS, [rows.map((row) => row.tenant_id), rows.map((row) => row.id)]);
   const runs = rows.filter((row) => row.root_task_id !== null);
   if (runs.length > 0) await client.query(FORGET_RUN_NAMES, [runs.map((row) => row.tenant_id), runs.map((row) => row.root_task_id)]);
 }

@@ -5,8 +5,8 @@ import type pg from "pg";
  * `which`, a condition on `audit_rows a`.
  */
 
-/** Calls about a run, and about many: they are recorded, and are no action of any run. */
-const NO_ACTION = "('run_end', 'run_inspect', 'otel_traces')";
+/** Calls about a run, about many, and of a person about themselves: they are recorded, and are no action of any run. */
+const IS_ACTION = "coalesce(a.proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND a.proxy_type IS DISTINCT FROM 'portal'";
 
 /** What a run would end as if this row were its last. */
 const RESULT = `CASE
@@ -54,7 +54,7 @@ const ADD = (which: string) => `
   WITH judged AS (
     SELECT ${NEEDED}, coalesce(a.timestamp > coalesce(r.closed_at, min(a.created_at) FILTER (WHERE a.run_end_state IS NOT NULL) OVER (PARTITION BY a.tenant_id, a.root_task_id)), false) AS late
     FROM audit_rows a LEFT JOIN runs r ON r.tenant_id = a.tenant_id AND r.root_task_id = a.root_task_id
-    WHERE ${which} AND a.tenant_id IS NOT NULL AND a.root_task_id IS NOT NULL AND a.timestamp IS NOT NULL AND coalesce(a.proxy_subtype, '') NOT IN ${NO_ACTION}
+    WHERE ${which} AND a.tenant_id IS NOT NULL AND a.root_task_id IS NOT NULL AND a.timestamp IS NOT NULL AND ${IS_ACTION}
   ), added AS (
     INSERT INTO runs AS r (tenant_id, root_task_id, run_id, resource_group_id, participants, state, state_source, outcome, started_at, last_at, last_id, last_result, active_at, ended_at, closed_at,
       ${SUM_COLUMNS.join(", ")}, degraded)
@@ -95,13 +95,13 @@ const TAG_LATE = `
   UPDATE audit_rows a SET tags = coalesce(a.tags, '[]') || '["late"]'
   FROM runs r JOIN unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) USING (tenant_id, root_task_id)
   WHERE a.tenant_id = r.tenant_id AND a.root_task_id = r.root_task_id AND a.timestamp > r.closed_at
-    AND coalesce(a.proxy_subtype, '') NOT IN ${NO_ACTION} AND NOT coalesce(a.tags, '[]') @> '["late"]'`;
+    AND ${IS_ACTION} AND NOT coalesce(a.tags, '[]') @> '["late"]'`;
 
 // A run ended by one writer may have had later calls of another counted already: such a run is added up anew.
 const ADD_UP_ANEW = `
   UPDATE runs r SET (last_at, last_id, last_result, ${SUM_COLUMNS.join(", ")}, degraded) = (
     SELECT max(a.timestamp) FILTER (WHERE NOT a.late), ${newest("a.id")}, ${newest(RESULT)}, ${SUMS}
-    FROM ${JUDGED(`SELECT ${NEEDED}, a.timestamp > r.closed_at AS late FROM audit_rows a WHERE a.tenant_id = r.tenant_id AND a.root_task_id = r.root_task_id AND a.timestamp IS NOT NULL AND coalesce(a.proxy_subtype, '') NOT IN ${NO_ACTION}`)})
+    FROM ${JUDGED(`SELECT ${NEEDED}, a.timestamp > r.closed_at AS late FROM audit_rows a WHERE a.tenant_id = r.tenant_id AND a.root_task_id = r.root_task_id AND a.timestamp IS NOT NULL AND ${IS_ACTION}`)})
   FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id)
   WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id`;
 

@@ -53,7 +53,7 @@ const ACTION_FIELDS: readonly FieldName[] = [
 export async function runActions(db: Database, tenantId: string, rootTaskId: string, limit: number): Promise<AuditRow[]> {
   const { rows } = await sql<AuditRow>`
     SELECT ${auditColumns(ACTION_FIELDS)} FROM audit_rows
-    WHERE root_task_id = ${rootTaskId} AND tenant_id = ${tenantId} AND coalesce(proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces')
+    WHERE root_task_id = ${rootTaskId} AND tenant_id = ${tenantId} AND coalesce(proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND proxy_type IS DISTINCT FROM 'portal'
     ORDER BY audit_rows.timestamp, audit_rows.id LIMIT ${limit}`.execute(db);
   return rows;
 }

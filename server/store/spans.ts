@@ -23,7 +23,7 @@ export async function rowsOfSpans(db: Database, tenantId: string, traceIds: read
 export async function firstCallsOfTraces(db: Database, tenantId: string, apiKeyId: string, traceIds: readonly string[]): Promise<TracedRow[]> {
   const { rows } = await sql<TracedRow>`
     SELECT DISTINCT ON (trace_id) id, trace_id, span_id, source, root_task_id FROM audit_rows
-    WHERE trace_id = ANY(${traceIds}) AND tenant_id = ${tenantId} AND api_key_id = ${apiKeyId} AND source = 'gateway' AND root_task_id IS NOT NULL
+    WHERE trace_id = ANY(${traceIds}) AND tenant_id = ${tenantId} AND coalesce(api_key_id, gateway_user_id) = ${apiKeyId} AND source = 'gateway' AND root_task_id IS NOT NULL
       AND coalesce(proxy_subtype, '') <> 'otel_traces'
     ORDER BY trace_id, id`.execute(db);
   return rows;

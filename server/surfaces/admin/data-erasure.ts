@@ -20,6 +20,8 @@ export const dataErasureOperations: readonly Operation[] = [
       call.write(async (write) => {
         const { subject, reason } = call.body;
         const event = await eraseDataSubject(write.trx, { tenantId: call.tenantId, subject, reason: reason ?? null, requestedBy: call.actor.username }, write.directory.clock);
+        // Answers that are kept for others may have been the subject's: what processes hold of them is let go.
+        write.notify(call.tenantId, "policy");
         write.log({ tenant_id: call.tenantId, action: "erase", resource: "data-erasure", resource_id: event.id, after: event });
         return event;
       }),
