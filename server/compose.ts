@@ -8,9 +8,9 @@ import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
+import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
-import { Guardrails } from "./governance/guardrails/guardrails.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
@@ -74,6 +74,7 @@ const CHANGES_PRUNED_MS = 3_600_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
+const ANSWERS_PRUNED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
 const COUNTERS_RESOLVED_MS = 2_000;
 
@@ -327,8 +328,12 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
+  const storedAnswers = new StoredAnswers(connection.db, clock);
+  const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const road = new Road({
+    storedAnswers,
+    judgeModel: config.judgeModel ?? null,
     ledger,
     limits,
     credentials,
@@ -337,7 +342,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     log,
     ...parts.upstream,
     signatures,
-    guardrails: new Guardrails({ engines: guardrailEngines(parts.upstream.outbound, clock) }),
+    guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
@@ -350,7 +355,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter, ...limitWorkers].map((worker) => worker.stop()));
+      await Promise.all([usesWriter, answersPruner, ...limitWorkers].map((worker) => worker.stop()));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();

@@ -7,6 +7,8 @@ import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
 import { type ArgumentPolicyEntry, argumentPolicyEntries } from "./policies/argument-policy-entry.ts";
 import { type GuardrailEntry, guardrailEntries } from "./policies/guardrail-entry.ts";
+import { compileSemanticCaches, type SemanticCacheEntry } from "./semantic-cache/config-entry.ts";
+import { compileSemanticPolicies, type SemanticPolicyEntry } from "./semantic-policies/policy-entry.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -32,6 +34,10 @@ export interface TenantSnapshot {
   /** Those switched on, by name. */
   readonly guardrails: readonly GuardrailEntry[];
   readonly argumentPolicies: readonly ArgumentPolicyEntry[];
+  /** Oldest first. */
+  readonly semanticCaches: readonly SemanticCacheEntry[];
+  readonly semanticPolicies: readonly SemanticPolicyEntry[];
+  readonly defaultJudgeModelId: string | null;
 }
 
 export interface ModelEntry {
@@ -181,6 +187,9 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     policies: policyTreeOf(rows),
     argumentPolicies: argumentPolicyEntries(rows.argument_policies),
     guardrails: guardrailEntries(rows.guardrail_configs, secrets),
+    semanticCaches: compileSemanticCaches(rows.semantic_caches, models),
+    semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
+    defaultJudgeModelId: rows.tenant.default_judge_model_id,
   };
 }
 

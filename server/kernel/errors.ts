@@ -48,6 +48,7 @@ export const ERRORS = {
   tools_not_allowed: { status: 403, message: "Tools are not allowed in this resource group.", retry: false },
   argument_policy_denied: { status: 403, message: "A tool call of the model was denied by a policy.", retry: false },
   guardrail_blocked: { status: 403, message: "The request was blocked by a policy.", retry: false },
+  semantic_policy_block: { status: 403, message: "The call was blocked by a semantic policy.", retry: false },
 
   // Upstream
   upstream_error: { status: 502, message: "The model provider failed.", retry: true },

@@ -26,6 +26,7 @@ function bodyOf(refusal: Refusal): object {
       return { error: refusal.message, ...refusal.extra };
     case "guardrail_blocked":
     case "argument_policy_denied":
+    case "semantic_policy_block":
       return { error: { code: refusal.code, message: refusal.message, ...refusal.extra } };
     default:
       return { error: messageOf(refusal), code: refusal.code, ...refusal.extra };
