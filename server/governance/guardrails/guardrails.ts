@@ -8,7 +8,7 @@ import { settle } from "../metering/settle.ts";
 import { ANSWER_FORMATS } from "../output/answer-formats.ts";
 import { AnswerGuard } from "../output/answer-guard.ts";
 import { GuardedStream } from "../output/guarded-stream.ts";
-import { estimated } from "../routing/attempt.ts";
+import { streamUsage } from "../routing/attempt.ts";
 import type { Conversation } from "../routing/conversation.ts";
 import { hold } from "../semantic-policies/held-answer.ts";
 import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
@@ -77,7 +77,7 @@ export class Guardrails implements RequestControl {
     const held = await hold(call, guarded, this.parts.idleMs);
     if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
     const given = isRefusal(held) ? held : (guard.refusal ?? held.answer);
-    if (isRefusal(given)) settle(call, codec.usage ?? estimated(answer.inputCharacters, codec.outputLength));
+    if (isRefusal(given)) settle(call, streamUsage(guarded));
     return given;
   }
 }
