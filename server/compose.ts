@@ -6,6 +6,7 @@ import { ConversationNotices } from "./directory/notices/conversation-notices.ts
 import { EndUserCache } from "./directory/end-user-cache.ts";
 import { AlertWriter } from "./directory/limits/alert-writer.ts";
 import { UsageTruth } from "./directory/limits/usage-truth.ts";
+import { compileStoredPolicy } from "./governance/argument-policies/stored-policy.ts";
 import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
@@ -311,7 +312,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
     return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, failed: status.failed !== null };
   });
-  const snapshots = new Snapshots(connection.db, secrets);
+  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy);
   const credentials = new CredentialCache(connection.db, clock);
   const users = new EndUserCache(connection.db, clock);
   const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });

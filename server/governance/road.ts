@@ -6,6 +6,7 @@ import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts, type Admits } from "./admit.ts";
+import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
@@ -42,8 +43,8 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
-  readonly guardrailEngines: Engines;
   readonly notices: Pick<Notices, "refer">;
+  readonly guardrailEngines: Engines;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -143,11 +144,14 @@ export class Road {
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
     }
-    const guard = await this.guardrails.output(call, exchange);
+    const guard = this.guardrails.output(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
     const guarded = isRefusal(answer) || guard === null ? answer : await guard(answer);
-    return isRefusal(guarded) ? guarded : this.policies.judgeAnswer(call, exchange, guarded);
+    if (isRefusal(guarded)) return guarded;
+    // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
+    const governed = governToolCalls(call, exchange, guarded);
+    return isRefusal(governed) ? governed : this.policies.judgeAnswer(call, exchange, governed);
   }
 
   /** A call of the gateway's own, with its row: see `Nest`. */

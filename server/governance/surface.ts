@@ -46,10 +46,10 @@ export interface StreamAnswer {
   readonly head: readonly Uint8Array[];
   /** Length of the input, for an estimate when the provider never tells; null where nothing is metered. */
   readonly inputCharacters: number | null;
-  /** Asked after each piece: why nothing more of the answer may be given. */
-  readonly refusal?: () => Refusal | null;
   /** Longest silence, milliseconds; the gateway's own when left out. */
   readonly idleMs?: number;
+  /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */
+  readonly refusal?: (ended: boolean) => Refusal | null;
 }
 
 export function isRefusal(value: Refusal | object): value is Refusal {

@@ -1,15 +1,13 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
-import { ToolCallPolicies } from "../argument-policies/tool-call-policies.ts";
 import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS } from "../decision.ts";
 import { settle } from "../metering/settle.ts";
-import { ANSWER_FORMATS } from "../output/answer-formats.ts";
+import { type OutputForm, outputFormOf } from "../output/answer-formats.ts";
 import { AnswerGuard } from "../output/answer-guard.ts";
 import { GuardedStream } from "../output/guarded-stream.ts";
 import { streamUsage } from "../routing/attempt.ts";
-import type { Conversation } from "../routing/conversation.ts";
 import { hold } from "../semantic-policies/held-answer.ts";
 import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
 import type { RequestView } from "../view.ts";
@@ -29,10 +27,7 @@ type GuardedAnswer = (answer: Answer) => Promise<Answer | Refusal>;
 
 const encoder = new TextEncoder();
 
-/**
- * Guardrails on what goes to a model, and guardrails and argument policies on what comes back
- * (docs/guides/guardrails.md, docs/guides/argument-policies.md).
- */
+/** Guardrails on what goes to a model and on what comes back (docs/guides/guardrails.md). */
 export class Guardrails implements RequestControl {
   readonly name = "guardrails";
   private readonly parts: GuardrailParts;
@@ -47,44 +42,37 @@ export class Guardrails implements RequestControl {
   }
 
   /** What stands between the model and the caller; null where nothing does. Made ready before the call leaves. */
-  async output(call: Call, { conversation }: Exchange): Promise<GuardedAnswer | null> {
-    if (conversation === undefined) return null;
-    const run = runOf(call, "output");
-    const policies = await ToolCallPolicies.of(call);
-    if (run === null && policies === null) return null;
-    if (run !== null) call.beforeRecord.push(() => run.tell(call));
+  output(call: Call, { conversation }: Exchange): GuardedAnswer | null {
+    const run = conversation === undefined ? null : runOf(call, "output");
+    if (conversation === undefined || run === null) return null;
+    call.beforeRecord.push(() => run.tell(call));
+    const form = outputFormOf(conversation);
     return async (answer) => {
       if (answer.status >= 300) return answer;
-      const guard = new AnswerGuard(ANSWER_FORMATS[formatOf(conversation)], run, policies);
-      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, conversation, guard, run, answer);
+      const guard = new AnswerGuard(form.texts, run);
+      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
     };
   }
 
-  private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun | null, answer: WholeAnswer): Promise<Answer | Refusal> {
+  private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return answer;
     const changed = guard.whole(body);
-    if (guard.refusal === null && run !== null) await askEngines(this.parts, run, call, "output", guard.said);
+    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
     return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(JSON.stringify(body)) } : answer);
   }
 
-  private async onStream(call: Call, conversation: Conversation, guard: AnswerGuard, run: GuardRun | null, answer: StreamAnswer): Promise<Answer | Refusal> {
-    // Only the array in pieces has a writer of its own.
-    const codec = new GuardedStream(answer.codec, guard, conversation.writer === null ? "events" : "array");
+  private async onStream(call: Call, { framing }: OutputForm, guard: AnswerGuard, run: GuardRun, answer: StreamAnswer): Promise<Answer | Refusal> {
+    const codec = new GuardedStream(answer.codec, guard, framing);
     const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
     const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };
-    if (run === null || run.surface.engines.length === 0) return guarded;
-    const held = await hold(call, guarded, this.parts.idleMs);
+    if (run.surface.engines.length === 0) return guarded;
+    const held = await hold(call, guarded, answer.idleMs ?? this.parts.idleMs);
     if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
     const given = isRefusal(held) ? held : (guard.refusal ?? held.answer);
     if (isRefusal(given)) settle(call, streamUsage(guarded));
     return given;
   }
-}
-
-function formatOf({ caller }: Conversation): keyof typeof ANSWER_FORMATS {
-  if (caller.format === "converse") throw new Error("no caller speaks converse");
-  return caller.format;
 }
 
 function runOf({ scope, audit }: Call, direction: "input" | "output"): GuardRun | null {

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "bun:test";
-import { refuse } from "../../kernel/errors.ts";
 import { concat } from "../../wire/sse-frames.ts";
 import { GuardRun } from "../guardrails/guard-run.ts";
 import { compileTextGuard, type GuardSettings } from "../guardrails/text-guard.ts";
 import { ANSWER_FORMATS } from "./answer-formats.ts";
-import { AnswerGuard, type CallJudge } from "./answer-guard.ts";
+import { AnswerGuard } from "./answer-guard.ts";
 import { EventFraming } from "./frames.ts";
 
 const MAIL = "joe@example.com";
@@ -19,8 +18,8 @@ function runOf(settings: GuardSettings): GuardRun {
 const data = (value: unknown) => `data: ${value === "[DONE]" ? value : JSON.stringify(value)}\n\n`;
 
 /** What comes out of the frames of a format, as events. */
-function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[], settings: GuardSettings | null = REDACT, judge: CallJudge | null = null) {
-  const guard = new AnswerGuard(ANSWER_FORMATS[format], settings === null ? null : runOf(settings), judge);
+function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]) {
+  const guard = new AnswerGuard(ANSWER_FORMATS[format], runOf(REDACT));
   const framing = new EventFraming();
   const out: Uint8Array[] = [];
   const steps: number[] = [];
@@ -66,7 +65,7 @@ describe("chat", () => {
     const { text } = through("chat", [{ id: "c", choices: [{ ...delta(0, { content: MAIL }), logprobs: { content: [{ token: "joe@", logprob: -1, top_logprobs: [] }] } }] }, chunk(delta(0, {}, "stop"))]);
     expect(text).not.toContain("joe");
     const body = { choices: [{ index: 0, message: { content: `${MAIL}` }, logprobs: { content: [{ token: "joe@" }] }, finish_reason: "stop" }] };
-    new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT), null).whole(body);
+    new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
     expect(JSON.stringify(body)).not.toContain("joe");
   });
 
@@ -84,16 +83,6 @@ describe("chat", () => {
     expect(steps.slice(0, 4)).toEqual([0, 0, 1, 1]);
     const args = (index: number) => events.flatMap((event) => event.choices[0].delta.tool_calls ?? []).filter((tool) => tool.index === index).map((tool) => tool.function.arguments).join("");
     expect([args(0), args(1)]).toEqual(['{"to":"[REDACTED:email]"}', "{}"]);
-  });
-
-  test("calls are judged when they are complete, and nothing of a denied one goes out", () => {
-    const judged: string[] = [];
-    const judge: CallJudge = { judge: (name, args) => (judged.push(`${name} ${args}`), args.includes("bad") ? refuse("argument_policy_denied", "No.") : null) };
-    const frames = (word: string) => [chunk(delta(0, { content: "Text. " })), chunk(delta(0, { tool_calls: [{ index: 0, id: "a", function: { name: "run", arguments: '{"x":"b' } }] })), chunk(delta(0, { tool_calls: [{ index: 0, function: { arguments: `${word}"}` } }] })), chunk(delta(0, {}, "tool_calls")), "[DONE]"];
-    expect(through("chat", frames("est"), null, judge).events).toEqual(frames("est"));
-    const { events, refusal } = through("chat", frames("ad"), null, judge);
-    expect([events, refusal?.code]).toEqual([[frames("ad")[0]], "argument_policy_denied"]);
-    expect(judged).toEqual(['run {"x":"best"}', 'run {"x":"bad"}']);
   });
 });
 
@@ -127,17 +116,15 @@ describe("messages", () => {
         { type: "tool_use", id: "u", name: "mail", input: { to: [MAIL], n: 1 } },
       ],
     };
-    new AnswerGuard(ANSWER_FORMATS.messages, runOf(REDACT), null).whole(body as never);
+    new AnswerGuard(ANSWER_FORMATS.messages, runOf(REDACT)).whole(body as never);
     expect(JSON.stringify(body)).not.toContain("joe");
     expect(body.content[3]).toEqual({ type: "tool_use", id: "u", name: "mail", input: { to: ["[REDACTED:email]"], n: 1 } } as never);
   });
 });
 
 describe("gemini", () => {
-  test("a call whose arguments come in scattered parts cannot be judged, so a policy on its tool hears no JSON", () => {
-    const heard: string[] = [];
-    const judge: CallJudge = { judge: (_name, args) => (heard.push(args), null) };
-    through("gemini", [{ candidates: [{ content: { parts: [{ functionCall: { name: "run", partialArgs: [{ jsonPath: "$.q", stringValue: "DROP" }], willContinue: true } }] } }] }], null, judge);
-    expect(heard).toEqual(["["]);
+  test("arguments that come in scattered parts are refused: only the caller could put them together", () => {
+    const { events, refusal } = through("gemini", [{ candidates: [{ content: { parts: [{ functionCall: { name: "mail", partialArgs: [{ jsonPath: "$.to", stringValue: "joe@" }], willContinue: true } }] } }] }]);
+    expect([events, refusal?.code]).toEqual([[], "unsupported_parameter"]);
   });
 });

@@ -53,7 +53,7 @@ export class GuardedStream implements StreamCodec {
     const rest = this.framing.rest();
     if (rest !== null) add(this.written([rest]));
     add(this.bytes(this.guard.end()));
-    return { complete, last: pieces.length === 0 || this.refusal !== null ? null : concat(pieces), told };
+    return { complete, last: pieces.length === 0 || this.refusal !== null ? null : concat(pieces), told: told && this.refusal === null };
   }
 
   private written(frames: readonly Frame[]): StreamPiece {
