@@ -127,3 +127,9 @@ test.each([
 ])("%s: system messages inside a conversation %p, sampling %p", (name, supports_system_turns, supports_sampling) => {
   expect(dialectByName(name)).toEqual({ supports_system_turns, supports_sampling });
 });
+
+test("prices of audio and fees of searches come from the catalog where it has them", async () => {
+  const claude = await catalogEntry("anthropic:claude-sonnet-5", NOW);
+  expect([claude.web_search_cost_per_thousand, claude.audio_input_cost_per_million_tokens]).toEqual([10, null]);
+  expect(all.items.some((entry) => entry.mode === "chat" && (entry.audio_input_cost_per_million_tokens ?? 0) > (entry.input_cost_per_million_tokens ?? 0))).toBe(true);
+});
