@@ -8,6 +8,7 @@ import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
+import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
@@ -69,6 +70,7 @@ const CHANGES_PRUNED_MS = 3_600_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
+const ANSWERS_PRUNED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
 const COUNTERS_RESOLVED_MS = 2_000;
 
@@ -317,8 +319,12 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
+  const storedAnswers = new StoredAnswers(connection.db, clock);
+  const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const road = new Road({
+    storedAnswers,
+    judgeModel: config.judgeModel ?? null,
     ledger,
     limits,
     credentials,
@@ -339,7 +345,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter, ...limitWorkers].map((worker) => worker.stop()));
+      await Promise.all([usesWriter, answersPruner, ...limitWorkers].map((worker) => worker.stop()));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();
