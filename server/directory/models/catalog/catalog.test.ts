@@ -125,6 +125,10 @@ test.each([
   ["anthropic/claude-opus-4.7", false, false],
   ["claude-fable-5-1", true, false],
   ["gpt-6-sol", null, null],
+  ["gpt-5-mini-2025-08-07", null, false],
+  ["gpt-5-chat-latest", null, null],
+  ["openai/o3", null, false],
+  ["o4-mini", null, false],
 ])("%s: system messages inside a conversation %p, sampling %p", (name, supports_system_turns, supports_sampling) => {
   expect(dialectByName(name)).toEqual({ supports_system_turns, supports_sampling });
 });

@@ -72,6 +72,9 @@ export function capabilitiesByName(model: string, modes: readonly Mode[]): Capab
 const WITHOUT_SYSTEM_TURNS = /claude-(?:instant|v?[123]\b|(?:sonnet|haiku)-4|opus-4(?!-(?:[89]|1\d)\b))/;
 const WITHOUT_SAMPLING = /claude-(?:opus-4-(?:[7-9]|1\d)\b|[a-z]+-(?:[5-9]|[1-9]\d)\b)/;
 
+// OpenAI's models that always reason take no other than the default.
+const OPENAI_WITHOUT_SAMPLING = /(^|\/)(?:o[134](?:-mini|-pro)?|gpt-5(?:-mini|-nano|-pro|-codex)?)(?:-20\d\d.*)?$/;
+
 /** Some write the generations with a dot, and Anthropic with a dash. */
 function claudeName(model: string): string {
   const name = model.toLowerCase();
@@ -81,7 +84,7 @@ function claudeName(model: string): string {
 /** What the name says of how a model may be spoken to; null where it says nothing. */
 export function dialectByName(model: string): Pick<Capabilities, "supports_system_turns" | "supports_sampling"> {
   const name = claudeName(model);
-  if (!name.includes("claude-")) return { supports_system_turns: null, supports_sampling: null };
+  if (!name.includes("claude-")) return { supports_system_turns: null, supports_sampling: OPENAI_WITHOUT_SAMPLING.test(name) ? false : null };
   return { supports_system_turns: !WITHOUT_SYSTEM_TURNS.test(name), supports_sampling: !WITHOUT_SAMPLING.test(name) };
 }
 
