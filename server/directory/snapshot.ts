@@ -5,6 +5,8 @@ import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type Med
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
+import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from "./policies/argument-policy-entry.ts";
+import { type GuardrailEntry, guardrailEntries } from "./policies/guardrail-entry.ts";
 import { compileSemanticCaches, type SemanticCacheEntry } from "./semantic-cache/config-entry.ts";
 import { compileSemanticPolicies, type SemanticPolicyEntry } from "./semantic-policies/policy-entry.ts";
 
@@ -29,6 +31,9 @@ export interface TenantSnapshot {
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
+  /** Those switched on, by name. */
+  readonly guardrails: readonly GuardrailEntry[];
+  readonly argumentPolicies: readonly ArgumentPolicyEntry[];
   /** Oldest first. */
   readonly semanticCaches: readonly SemanticCacheEntry[];
   readonly semanticPolicies: readonly SemanticPolicyEntry[];
@@ -105,6 +110,8 @@ export interface GroupScope {
   readonly granted: ReadonlySet<string>;
   /** Those of them the portal's picker leaves out, as the nearest group that binds each says. */
   readonly hiddenInPortal: ReadonlySet<string>;
+  /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
+  readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 
 /** Binds a sealed upstream secret to the record it was stored with. */
@@ -112,7 +119,7 @@ export function sealContext(table: "providers" | "models", id: string): string {
   return `${table}.api_key:${id}`;
 }
 
-export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): TenantSnapshot {
+export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
   const providers = new Map(rows.providers.map((row) => [row.id, row]));
   const providerKeys = new Map(rows.providers.map((row) => [row.id, row.api_key_sealed === null ? null : secrets.open(row.api_key_sealed, sealContext("providers", row.id))]));
   const models = new Map<string, ModelEntry>();
@@ -186,6 +193,8 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
+    argumentPolicies,
+    guardrails: guardrailEntries(rows.guardrail_configs, secrets),
     semanticCaches: compileSemanticCaches(rows.semantic_caches, models),
     semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
     defaultJudgeModelId: rows.tenant.default_judge_model_id,
@@ -220,6 +229,7 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       chain: chain.map(({ id, name }) => ({ id, name })),
       granted: new Set(chain.flatMap((row) => row.model_ids)),
       hiddenInPortal: hiddenBy(chain),
+      toolCallPolicies: policiesByTool(tenant.argumentPolicies, chain),
     });
   }
   return scopes;

@@ -61,6 +61,8 @@ export interface Call {
   requestContent: string | Uint8Array | null;
   /** False once a control changed the answer, warned of it or could not look at it: then nobody else is given it. */
   answerReusable: boolean;
+  /** What an answer used that a control withheld. */
+  withheldUsage: Usage | null;
 }
 
 /** Where a call may go. */

@@ -6,9 +6,11 @@ import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts, type Admits } from "./admit.ts";
+import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
+import type { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
@@ -41,6 +43,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly ledger: CallLedger;
   readonly limits: Limits;
   readonly notices: Pick<Notices, "refer">;
+  readonly guardrails: Guardrails;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -74,8 +77,8 @@ export class Road {
     this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
     this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
-    this.controls = requestControls(parts.limits, this.policies);
-    this.dispatch = this.cache.before(this.models);
+    this.controls = requestControls(parts.limits, parts.guardrails, this.policies);
+    this.dispatch = parts.guardrails.around(this.cache.before(this.models));
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
@@ -139,8 +142,11 @@ export class Road {
       if (decision.kind === "refuse") return decision.refusal;
     }
     const answer = await exchange.answer(call, this.dispatch);
-    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    return isRefusal(answer) ? answer : this.policies.judgeAnswer(call, exchange, answer);
+    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? call.withheldUsage : answer.usage);
+    if (isRefusal(answer)) return answer;
+    // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
+    const governed = governToolCalls(call, exchange, answer);
+    return isRefusal(governed) ? governed : this.policies.judgeAnswer(call, exchange, governed);
   }
 
   /** A call of the gateway's own, with its row: see `Nest`. */
@@ -196,6 +202,7 @@ export class Road {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
       end: async ({ failure, abandoned, last, told }) => {
+        answer.beforeRecord?.();
         const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);

@@ -1,9 +1,11 @@
 import { sql } from "kysely";
+import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
 import type { Database } from "./database.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { readSemanticCacheConfigs, type SemanticCacheConfigRow } from "./semantic-cache-configs.ts";
 import { readSemanticPolicies, type SemanticPolicyRow } from "./semantic-policies.ts";
 import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
+import type { GuardrailConfigTable } from "./tables/policies.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
@@ -13,6 +15,9 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
   readonly routing_groups: Selectable<RoutingGroupTable>[];
+  /** Those switched on. */
+  readonly guardrail_configs: Selectable<GuardrailConfigTable>[];
+  readonly argument_policies: ArgumentPolicyRow[];
   readonly semantic_caches: SemanticCacheConfigRow[];
   readonly semantic_policies: SemanticPolicyRow[];
 }
@@ -25,8 +30,9 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
     const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
     const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
+    const guardrails = await trx.selectFrom("guardrail_configs").selectAll().where("tenant_id", "=", tenantId).where("enabled", "=", true).orderBy("name").execute();
     const semantic = { semantic_caches: await readSemanticCacheConfigs(trx, tenantId), semantic_policies: await readSemanticPolicies(trx, tenantId) };
-    return { tenant, providers, models, routing_groups: routingGroups, ...semantic, ...(await readPolicyRows(trx, tenantId)) };
+    return { tenant, providers, models, routing_groups: routingGroups, guardrail_configs: guardrails, argument_policies: await readArgumentPolicies(trx, tenantId), ...semantic, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 

@@ -35,6 +35,10 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/governance": { governance: {} },
   "PATCH /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits": { limits: {} },
   "PATCH /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits": { limits: {} },
+  "POST /v1/admin/argument-policies": { name: "made-by-table", target: "run_query", argument_key: "sql", analyzer: "sql", rules: [{ deny_if: "writes", message: "No." }] },
+  "PATCH /v1/admin/argument-policies/{id}": { description: "x" },
+  "POST /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
@@ -59,6 +63,9 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "DELETE /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/proxy-logs/query": {},
+  "POST /v1/admin/guardrails/configs": { name: "made-by-table" },
+  "PATCH /v1/admin/guardrails/configs/{id}": { description: "x" },
+  "POST /v1/admin/guardrails/configs/{id}/test": { text: "x" },
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
 
@@ -87,6 +94,8 @@ beforeAll(async () => {
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
+  ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
+  ids["/v1/admin/argument-policies"] = (await acme.send("POST", "/v1/admin/argument-policies", { name: "judged-by-acme", target: "t", argument_key: "a", analyzer: "shell", rules: [{ deny_if: "chaining", message: "x" }] })).body.id;
   ids["/v1/admin/semantic-cache/configs"] = (await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })).body.id;
   ids["/v1/admin/semantic-policies"] = (await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })).body.id;
   ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;

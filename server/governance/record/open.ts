@@ -62,6 +62,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     reservation: null,
     requestContent: null,
     answerReusable: true,
+    withheldUsage: null,
   };
 }
 

@@ -1,11 +1,13 @@
 import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
+import { argumentPolicyOperations } from "./argument-policies.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
 import { endUserGroupOperations } from "./end-user-groups.ts";
 import { endUserOperations } from "./end-users.ts";
+import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
@@ -37,6 +39,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...resourceGroupOperations,
   ...groupModelOperations,
   ...groupPolicyOperations,
+  ...guardrailOperations,
+  ...argumentPolicyOperations,
   ...alertOperations,
   ...semanticCacheOperations,
   ...semanticPolicyOperations,

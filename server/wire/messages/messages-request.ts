@@ -1,3 +1,4 @@
+import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { checkVersion, refusesSampling } from "./messages-version.ts";
@@ -102,6 +103,10 @@ export class MessagesRequest implements InboundRequest {
   texts(): readonly TextSlot[] {
     this.slots ??= textSlots(this.body, (member) => this.document.touch(member));
     return this.slots;
+  }
+
+  definitions(): readonly TextSlot[] {
+    return definitionTexts(this.body, ["tools", "output_format", "output_config"], (member) => this.document.touch(member));
   }
 
   get inputCharacters(): number {
