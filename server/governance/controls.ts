@@ -1,8 +1,9 @@
 import { access } from "./access/access.ts";
+import { toolAccess } from "./access/tool-access.ts";
 import type { RequestControl } from "./control.ts";
 
 /**
  * The request controls in the order every call passes them. The order is part of the product (docs/lifecycle.md): who
  * may use the model is settled before anything is counted, changed or looked at.
  */
-export const REQUEST_CONTROLS: readonly RequestControl[] = [access];
+export const REQUEST_CONTROLS: readonly RequestControl[] = [access, toolAccess];

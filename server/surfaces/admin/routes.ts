@@ -5,6 +5,7 @@ import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { loginOperations } from "./logins.ts";
+import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
@@ -13,7 +14,9 @@ import { providerOperations } from "./providers.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
+import { serverConfigOperations } from "./server-configs.ts";
 import { tenantOperations } from "./tenants.ts";
+import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
 export const OPERATIONS: readonly Operation[] = [
@@ -27,6 +30,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...catalogOperations,
   ...resourceGroupOperations,
   ...groupModelOperations,
+  ...mcpServerOperations,
+  ...serverConfigOperations,
+  ...virtualServerOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
   ...proxyLogOperations,
