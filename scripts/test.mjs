@@ -45,7 +45,7 @@ function testFiles(folder) {
 /** The tests get none of the settings of whoever runs them. */
 function testEnvironment(databaseUrl) {
   const env = bunEnvironment();
-  for (const name of Object.keys(env)) if (name.startsWith("GW_") || name === "DATABASE_URL" || name === "GATEHOUSE_LAUNCHER_PID") delete env[name];
+  for (const name of Object.keys(env)) if (name.startsWith("GW_") || name === "DATABASE_URL" || name === "VALKEY_URL" || name === "GATEHOUSE_LAUNCHER_PID") delete env[name];
   return { ...env, TEST_DATABASE_URL: databaseUrl };
 }
 

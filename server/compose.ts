@@ -2,6 +2,11 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
+import { AlertWriter } from "./directory/limits/alert-writer.ts";
+import { UsageTruth } from "./directory/limits/usage-truth.ts";
+import { InProcessCounters } from "./governance/limits/in-process.ts";
+import { Limits } from "./governance/limits/limits.ts";
+import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
@@ -21,6 +26,7 @@ import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
 import { expireApprovals } from "./store/approvals.ts";
+import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";
@@ -64,6 +70,9 @@ const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
+const ALERTS_WRITTEN_MS = 500;
+const ALERTS_RESOLVED_MS = 60_000;
+const COUNTERS_RECONCILED_MS = 10_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -299,8 +308,19 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   );
   await follower.start();
   const usesWriter: Worker = every(USES_WRITTEN_MS, "write_key_uses", () => credentials.writeUses(), log);
+  // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
+  const steady = () => clock.micros() / 1000;
+  const counters = config.valkeyUrl === undefined ? new InProcessCounters(steady) : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
+  const alerts = new AlertWriter(connection.db, log);
+  const limits = new Limits({ counters, truth: new UsageTruth(connection.db, () => ledger.shipped()), alerts, clock, log, whenAway: config.limitsWhenCountersAway, waitMs: config.upstreamTimeoutMs });
+  const limitWorkers = [
+    every(ALERTS_WRITTEN_MS, "write_alerts", () => alerts.flush(), log),
+    every(ALERTS_RESOLVED_MS, "resolve_alerts", () => alerts.resolve(), log),
+    every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
+  ];
   const road = new Road({
     ledger,
+    limits,
     credentials,
     snapshots,
     secrets,
@@ -327,7 +347,9 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ledger,
     follower,
     async close() {
-      await usesWriter.stop();
+      await Promise.all([usesWriter, ...limitWorkers].map((worker) => worker.stop()));
+      await limits.close();
+      await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await follower.stop();
       await ledger.close();

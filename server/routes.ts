@@ -36,9 +36,12 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "GET", path: "/v1/proxy/llm/models/:model_id{.+}", surface: modelDetail, audit: llm("model_detail"), body: false },
   { method: "POST", path: "/v1/messages", surface: messages, audit: llm("anthropic_messages"), body: true },
   { method: "POST", path: "/v1/messages/count_tokens", surface: countTokens, audit: llm("anthropic_count_tokens"), body: true },
-  { method: "POST", path: "/v1beta/models/:call{.+:generateContent}", surface: generateContent, audit: llm("gemini_generate_content"), body: true },
-  { method: "POST", path: "/v1beta/models/:call{.+:streamGenerateContent}", surface: streamGenerateContent, audit: llm("gemini_stream_generate_content"), body: true },
-  { method: "POST", path: "/v1beta/models/:call{.+:countTokens}", surface: geminiCountTokens, audit: llm("gemini_count_tokens"), body: true },
+  // Google's current client says v1 by default, its older ones and its documentation v1beta.
+  ...["/v1beta", "/v1"].flatMap((version): Governed[] => [
+    { method: "POST", path: `${version}/models/:call{.+:generateContent}`, surface: generateContent, audit: llm("gemini_generate_content"), body: true },
+    { method: "POST", path: `${version}/models/:call{.+:streamGenerateContent}`, surface: streamGenerateContent, audit: llm("gemini_stream_generate_content"), body: true },
+    { method: "POST", path: `${version}/models/:call{.+:countTokens}`, surface: geminiCountTokens, audit: llm("gemini_count_tokens"), body: true },
+  ]),
   { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
   { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_jsonrpc"), body: true },

@@ -4,6 +4,8 @@ import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type Med
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
+import { policyTreeOf } from "./limits/policy-rows.ts";
+import type { PolicyTree } from "./limits/policy-tree.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -27,6 +29,8 @@ export interface TenantSnapshot {
   readonly serverConfigs: ReadonlyMap<string, TenantPolicyRows["server_configs"][number]>;
   /** Where the tenant's calls may be processed; empty: anywhere. */
   readonly allowedRegions: ReadonlySet<string>;
+  /** Its groups with their limit and governance documents. */
+  readonly policies: PolicyTree;
 }
 
 export interface ModelEntry {
@@ -170,6 +174,7 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     virtualServers: compileVirtualServers(rows.virtual_servers),
     serverConfigs: new Map(rows.server_configs.map((row) => [row.id, row])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
+    policies: policyTreeOf(rows),
   };
 }
 

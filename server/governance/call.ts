@@ -6,6 +6,7 @@ import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/too
 import type { MicroUsd } from "../kernel/money.ts";
 import type { Capability } from "../wire/mcp/capability.ts";
 import type { Usage } from "../wire/usage.ts";
+import type { Reservation } from "./limits/counters.ts";
 
 /** How the audit row files a route's calls. */
 export interface AuditClass {
@@ -45,12 +46,14 @@ export interface Call {
   route: Route | null;
   /** The tool servers it may reach, once access has been granted. */
   tools: ToolRoute | null;
-  /** The model that is to serve it: of a routing group the member of the attempt last made. */
+  /** The model that is to serve it: of a routing group what stands for it until an attempt is made, then that attempt's. */
   model: ModelEntry | null;
   /** Every attempt at a provider, in order. */
   readonly attempts: Attempt[];
   /** Told once how the call ended: the error type of its row, null when it succeeded. */
   readonly whenEnded: ((errorType: string | null) => void)[];
+  /** What the call holds of its limits until it is settled. */
+  reservation: Reservation | null;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
 }

@@ -1,9 +1,12 @@
 import { access } from "./access/access.ts";
 import { toolAccess } from "./access/tool-access.ts";
 import type { RequestControl } from "./control.ts";
+import { parameters } from "./parameters/parameters.ts";
 
 /**
  * The request controls in the order every call passes them. The order is part of the product (docs/lifecycle.md): who
  * may use the model is settled before anything is counted, changed or looked at.
  */
-export const REQUEST_CONTROLS: readonly RequestControl[] = [access, toolAccess];
+export function requestControls(limits: RequestControl): readonly RequestControl[] {
+  return [access, toolAccess, limits, parameters];
+}

@@ -6,7 +6,9 @@ import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
-import { REQUEST_CONTROLS } from "./controls.ts";
+import type { RequestControl } from "./control.ts";
+import { requestControls } from "./controls.ts";
+import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
 import { previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
@@ -28,6 +30,7 @@ export interface GovernedRoute {
 
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
+  readonly limits: Limits;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -44,12 +47,14 @@ export class Road {
   private readonly parts: RoadParts;
   private readonly clock: Clock;
   private readonly dispatch: Dispatch;
+  private readonly controls: readonly RequestControl[];
   private draining = false;
   private whenIdle: (() => void) | null = null;
 
   constructor(parts: RoadParts) {
     this.parts = parts;
     this.clock = parts.clock;
+    this.controls = requestControls(parts.limits);
     this.dispatch = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
   }
 
@@ -104,7 +109,7 @@ export class Road {
     if (isRefusal(exchange)) return exchange;
     noteView(call.row, exchange.view);
 
-    for (const control of REQUEST_CONTROLS) {
+    for (const control of this.controls) {
       const decided = control.decide(call, exchange.view);
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
@@ -154,7 +159,11 @@ export class Road {
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
     try {
+      // Both leave this process in one turn: a kill finds a call counted and recorded, or neither. Were one waited for
+      // before the other is begun, every call in between would be in one of the two only.
+      const settling = this.parts.limits.settle(call);
       await this.parts.ledger.seal(call.row);
+      if (settling !== null) await settling;
       return true;
     } catch (error) {
       this.parts.log.error("row_not_sealed", { call_id: call.id, error: error as Error });

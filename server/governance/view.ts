@@ -26,6 +26,8 @@ export interface RequestView {
   addInstructions(before: readonly string[], after: readonly string[]): void;
   /** Every text the model would read, in order, each replaceable in place. */
   texts(): readonly TextSlot[];
+  /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
+  readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;
 }
@@ -52,6 +54,7 @@ export const EMPTY_VIEW: RequestView = {
   instructions: null,
   addInstructions: () => undefined,
   texts: () => [],
+  opaque: false,
   inputCharacters: 0,
 };
 
@@ -98,6 +101,9 @@ export class InboundView implements RequestView {
   }
   texts(): readonly TextSlot[] {
     return this.inbound.texts();
+  }
+  get opaque(): boolean {
+    return this.inbound.opaque;
   }
   get inputCharacters(): number {
     return this.inbound.inputCharacters;

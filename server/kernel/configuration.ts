@@ -47,6 +47,8 @@ export const VARIABLES = {
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
   DATABASE_URL: { schema: text, meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR" },
+  VALKEY_URL: { schema: text, meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself" },
+  GW_LIMITS_WHEN_COUNTERS_AWAY: { schema: z.enum(["closed", "open"]), default: "closed", meaning: "whether calls under rate limits alone go on while the shared counters are away; quotas and hard budgets always refuse then" },
   GW_SECRET_KEY: { schema: base64Of32Bytes, secret: true, meaning: "32 bytes, base64: wraps stored upstream secrets and derives the HMAC keys; generated into GW_DATA_DIR" },
   GW_JWT_SECRET: { schema: z.string().min(32, "must be at least 32 characters"), secret: true, meaning: "signs portal and admin tokens (HS256); generated into GW_DATA_DIR" },
   GW_JWT_EXPIRY_SECONDS: { schema: integer(60, 86_400 * 30), default: "3600", meaning: "lifetime of those tokens" },
@@ -86,6 +88,8 @@ export interface Configuration {
   readonly roles: readonly Role[];
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
+  readonly valkeyUrl: string | undefined;
+  readonly limitsWhenCountersAway: "closed" | "open";
   readonly secretKey: string | undefined;
   readonly jwtSecret: string | undefined;
   readonly jwtExpirySeconds: number;
@@ -120,6 +124,8 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     roles: read(env, "GW_ROLES") as Role[],
     dataDir: read(env, "GW_DATA_DIR") as string,
     databaseUrl: read(env, "DATABASE_URL"),
+    valkeyUrl: read(env, "VALKEY_URL"),
+    limitsWhenCountersAway: read(env, "GW_LIMITS_WHEN_COUNTERS_AWAY") as "closed" | "open",
     secretKey: read(env, "GW_SECRET_KEY"),
     jwtSecret: read(env, "GW_JWT_SECRET"),
     jwtExpirySeconds: read(env, "GW_JWT_EXPIRY_SECONDS") as number,

@@ -58,6 +58,16 @@ export const ERRORS = {
   rpc_unsupported_version: { status: 400, message: "This version of the protocol is not served here.", retry: false },
   input_not_supported: { status: 200, message: "The tool server asks for input that this client cannot give.", retry: false },
 
+  // What limits and parameter governance say
+  rate_limit_exceeded: { status: 429, message: "A rate limit is reached.", retry: true },
+  usage_limit_reached: { status: 429, message: "A usage limit is reached.", retry: false },
+  run_ceiling_reached: { status: 429, message: "A ceiling of this run is reached.", retry: false },
+  model_unpriced: { status: 403, message: "The model has no price, so a budget that stops hard cannot cover a call to it.", retry: false },
+  limits_unavailable: { status: 503, message: "The counters of a limit cannot be reached just now, and the limit does not let calls through without them.", retry: true },
+  parameter_rejected: { status: 400, message: "A parameter is outside what the resource group allows.", retry: false },
+  tools_not_allowed: { status: 403, message: "Tools are not allowed in this resource group.", retry: false },
+  guardrail_blocked: { status: 403, message: "The request was blocked by a policy.", retry: false },
+
   // Upstream
   upstream_error: { status: 502, message: "The model provider failed.", retry: true },
   upstream_unreachable: { status: 502, message: "The model provider could not be reached.", retry: true },
@@ -83,6 +93,8 @@ export const ERRORS = {
   own_account: { status: 409, message: "This would lock you out of your own account.", retry: false },
   last_system_admin: { status: 409, message: "This would lock the last active system admin out.", retry: false },
   key_not_active: { status: 409, message: "Only an active API key can be rotated.", retry: false },
+  limit_exceeds_inherited: { status: 400, message: "A value is looser than what the group inherits.", retry: false },
+  limit_exceeds_available: { status: 400, message: "A value is more than its budget holder has left.", retry: false },
   cycle: { status: 400, message: "A resource group cannot stand under itself.", retry: false },
 } as const satisfies Record<string, ErrorSpec>;
 

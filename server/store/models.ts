@@ -94,3 +94,9 @@ export async function recordHealth(db: Database | Trx, tenantId: string, modelId
     RETURNING before.is_healthy IS DISTINCT FROM ${healthy} AS news`.execute(db);
   return rows[0]?.news ?? false;
 }
+
+/** Names of the tenant's models by id. */
+export async function modelNames(db: Database, tenantId: string): Promise<Map<string, string>> {
+  const rows = await db.selectFrom("models").select(["id", "name"]).where("tenant_id", "=", tenantId).execute();
+  return new Map(rows.map((row) => [row.id, row.name]));
+}

@@ -1,11 +1,12 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { DataRetention, McpServerTable, ModelTable, ProviderTable, RoutingGroupTable, ServerConfigTable, VirtualServerTable } from "./schema.ts";
+import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
 
-export interface TenantPolicyRows {
+export interface TenantPolicyRows extends PolicyRows {
   readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention; allowed_regions: string[] };
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
@@ -26,7 +27,7 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     const mcpServers = await trx.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).execute();
     const serverConfigs = await trx.selectFrom("server_configs").selectAll().where("tenant_id", "=", tenantId).execute();
     const virtualServers = await trx.selectFrom("virtual_servers").selectAll().where("tenant_id", "=", tenantId).execute();
-    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers };
+    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 

@@ -394,6 +394,32 @@ export interface UsageHourlyTable {
   unpriced_requests: number;
 }
 
+export interface GroupPolicyTable {
+  tenant_id: string;
+  group_id: string;
+  kind: string;
+  item_id: WithDefault<string>;
+  document: Json<unknown>;
+  updated_at: Stamp;
+}
+
+export interface AlertTable {
+  id: string;
+  tenant_id: string;
+  alert_type: string;
+  severity: string;
+  title: string;
+  message: string;
+  group_id: string | null;
+  threshold_value: number | null;
+  current_value: number | null;
+  resolved: WithDefault<boolean>;
+  created_at: Stamp;
+  resolved_at: NullableStamp;
+  crossing: string;
+  expires_at: NullableStamp;
+}
+
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
 export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
@@ -421,4 +447,7 @@ export interface Schema {
   audit_checkpoints: AuditCheckpointTable;
   audit_keys: AuditKeyTable;
   usage_hourly: UsageHourlyTable;
+  usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
+  group_policies: GroupPolicyTable;
+  alerts: AlertTable;
 }

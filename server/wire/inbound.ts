@@ -41,6 +41,8 @@ export interface InboundRequest {
   /** Puts texts before and behind the caller's own instructions. */
   addInstructions(before: readonly string[], after: readonly string[]): void;
   texts(): readonly TextSlot[];
+  /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
+  readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;
   /** The parsed body as it stands now: what a translation reads. Not to be changed. */

@@ -22,6 +22,14 @@ export class FrameCutter {
 
   /** Whole frames, each with its closing blank line; what is left over waits for the next piece. */
   push(piece: Uint8Array): Uint8Array[] {
+    // Without a line break nothing can have ended: joining and scanning again at each piece would make a long event quadratic.
+    if (this.heldBytes > 0 && piece.indexOf(LF) < 0 && piece.indexOf(CR) < 0 && this.held.at(-1)?.at(-1) !== CR) {
+      if (piece.byteLength === 0) return [];
+      this.heldBytes += piece.byteLength;
+      if (this.heldBytes > MAX_FRAME_BYTES) throw new FrameTooLarge("an event of the stream is larger than 16 MiB");
+      this.held.push(piece);
+      return [];
+    }
     let bytes = piece;
     if (this.heldBytes > 0) {
       bytes = concat([...this.held, piece], this.heldBytes + piece.byteLength);
@@ -94,6 +102,19 @@ export function frameData(frame: string): string | null {
     data = data === null ? value : `${data}\n${value}`;
   }
   return data;
+}
+
+/** Whether what a sender left without a blank line is an event all the same, and not the torn beginning of one. */
+export function isWholeEvent(rest: Uint8Array): boolean {
+  const data = frameData(new TextDecoder().decode(rest));
+  if (data === null) return false;
+  if (data === "[DONE]") return true;
+  try {
+    JSON.parse(data);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function concat(parts: readonly Uint8Array[], total = parts.reduce((sum, part) => sum + part.byteLength, 0)): Uint8Array {

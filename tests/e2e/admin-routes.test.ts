@@ -25,6 +25,16 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/llm-models": { model_ids: [crypto.randomUUID()] },
   "DELETE /v1/admin/resource-groups/{id}/llm-models": { model_ids: [crypto.randomUUID()] },
   "PATCH /v1/admin/resource-groups/{id}/llm-models/{model}/portal-visibility": { portal_visible: false },
+  "PATCH /v1/admin/resource-groups/{id}/llm-global-limits": { llm_global_limits: {} },
+  "PATCH /v1/admin/resource-groups/{id}/llm-global-governance": { governance: {} },
+  "PATCH /v1/admin/resource-groups/{id}/mcp-global-limits": { mcp_global_limits: {} },
+  "PATCH /v1/admin/resource-groups/{id}/skill-global-limits": { skill_global_limits: {} },
+  "PATCH /v1/admin/resource-groups/{id}/media-governance": { media_governance: {} },
+  "PATCH /v1/admin/resource-groups/{id}/run-ceilings": { run_ceilings: {} },
+  "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/limits": { limits: {} },
+  "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/governance": { governance: {} },
+  "PATCH /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits": { limits: {} },
+  "PATCH /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits": { limits: {} },
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
@@ -72,7 +82,7 @@ beforeAll(async () => {
 afterAll(() => plane.close());
 
 function pathWith(operation: Operation, id: string): string {
-  return operation.path.replace("{id}", id).replace("{model}", "m").replace("{chain_id}", "no-chain");
+  return operation.path.replace("{id}", id).replace("{model}", "m").replace("{model_id}", ids["/v1/admin/llms"] ?? "").replace("{server_id}", "mcp-1").replace("{skill_id}", "skill-1").replace("{chain_id}", "no-chain");
 }
 
 /** The operation's path on acme's records. */

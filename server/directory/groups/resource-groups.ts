@@ -14,6 +14,7 @@ import {
   type ResourceGroupPatch,
   type ResourceGroupRow,
 } from "../../store/resource-groups.ts";
+import { checkMove } from "../limits/group-policies.ts";
 import { counted, invalidField, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 
@@ -84,6 +85,7 @@ export const resourceGroups = records<ResourceGroupRow, ResourceGroupInsert, Res
       const above = await checkParent(write, tenantId, parentId, below);
       if (above.some((ancestor) => ancestor.id === row.id)) throw cycle();
     }
+    if (parentId !== undefined && parentId !== row.parent_group_id) await checkMove(write, tenantId, row.id, parentId);
     return { ...body, updated_at: write.now };
   },
   async dependents(write, row) {

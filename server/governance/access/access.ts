@@ -5,10 +5,11 @@ import type { Route } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
 import type { ModelReference } from "../view.ts";
+import { standIn } from "./stand-in.ts";
 
 /**
  * A model is open to a call when it is granted to the call's resource group, on its own; a routing group opens nothing
- * that is not granted. Sets `call.route`.
+ * that is not granted. Sets `call.route` and `call.model`.
  */
 export const access: RequestControl = {
   name: "access",
@@ -19,6 +20,7 @@ export const access: RequestControl = {
     const route = "members" in found ? routeOfGroup(call.scope, found, view.model.modes) : routeOfModel(call.scope, found, view.model.modes);
     if ("code" in route) return refused(route);
     call.route = route;
+    call.model = route.group === null ? (route.members[0]?.model ?? null) : standIn(route.group, route.members);
     return PASS;
   },
 };

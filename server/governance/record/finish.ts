@@ -62,5 +62,5 @@ function noteAttempts({ row, attempts }: Call): void {
     duration_ms: durationMs,
     ...(usage === null ? {} : { prompt_tokens: inputTokens(usage), completion_tokens: usage.output, cost_usd: costMicros === null ? null : usdFromMicros(costMicros) }),
   }));
-  row.custom_metadata = { ...((row.custom_metadata as object | undefined) ?? {}), attempts: told };
+  row.custom_metadata = { ...(row.custom_metadata as object | null | undefined), attempts: told };
 }

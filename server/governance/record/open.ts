@@ -57,6 +57,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     model: null,
     attempts: [],
     whenEnded: [],
+    reservation: null,
     requestContent: null,
   };
 }

@@ -91,7 +91,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
   const provider = parts.codecs[format];
   const read = caller.readRequest(inbound.body);
   if ("unsupported" in read) return unsupported(read.unsupported);
-  const signed = withSignatures(withDefaults(read.request, changes), (callId) => parts.signatures.find(call, callId));
+  const signed = withSignatures(withDefaults(read.request, inbound.stream, changes), (callId) => parts.signatures.find(call, callId));
   const request = NEEDS_BYTES.has(format) ? await parts.media.inlined(signed, call.abort.signal) : signed;
   if (isRefusal(request)) return request;
   const written = provider.writeRequest(request, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
@@ -104,7 +104,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
     headers: {},
     streamCodec() {
       const signatures = new SignedCallsOfStream();
-      const writer = (conversation.writer ?? ((context) => caller.streamWriter(context)))(context);
+      const writer = conversation.writer === null ? caller.streamWriter(context) : conversation.writer(context);
       return new TranslatedStream(provider.streamReader(), writer, (event) => {
         signatures.note(event);
         if (event.kind === "stop") parts.signatures.keep(call, signatures.signed());
@@ -130,9 +130,11 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
 /** Formats that cannot name a picture by its address. */
 const NEEDS_BYTES: ReadonlySet<ConversationFormat> = new Set(["gemini", "converse"]);
 
-function withDefaults(request: ConversationRequest, { defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges): ConversationRequest {
+function withDefaults(request: ConversationRequest, stream: boolean, { defaultTemperature, defaultMaxTokens, systemPrompt }: OutboundChanges): ConversationRequest {
   return {
     ...request,
+    // Where a format says it in the address, the body does not.
+    stream,
     temperature: request.temperature ?? defaultTemperature,
     maxOutputTokens: request.maxOutputTokens ?? defaultMaxTokens,
     instructions: systemPrompt === null ? request.instructions : [{ kind: "text", text: systemPrompt }, ...request.instructions],
@@ -145,7 +147,9 @@ function unsupported(fields: readonly FieldError[]): Refusal {
 
 function objectOf(bytes: Uint8Array): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    // Google wraps an error of a streaming call in a list.
+    const value: unknown = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
     return isObject(value) ? value : null;
   } catch {
     return null;

@@ -31,6 +31,8 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
   readonly health: MemberHealth;
+  /** Takes what is set for one member of a routing group alone; a refusal sends the call to another member. */
+  readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
   /** From 0 to below 1. */
   readonly random: () => number;
   readonly tools: Omit<ToolParts, "begin">;
@@ -124,9 +126,12 @@ class Journey {
     const now = open();
     const fresh = now.filter(({ model }) => !this.tried.has(model));
     const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random);
-    if (member !== null || last === null) return member;
-    // Every member that could still serve is cooling: the one that is back first is waited for, if that is soon.
-    const soonest = this.candidates.filter(({ model }) => !this.spent.has(model)).toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
+    if (member !== null) return member;
+    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
+    const resort = health.lastResort(left.map(({ model }) => model.id));
+    if (resort !== null || last === null) return left.find(({ model }) => model.id === resort) ?? null;
+    // Each of them was told to stay away: the one that is back first is waited for, if that is soon.
+    const soonest = left.toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
     const waitMs = soonest === undefined ? Number.POSITIVE_INFINITY : health.availableInMs(soonest.model.id);
     if (soonest === undefined || waitMs > LONGEST_WAIT_MS) return null;
     await this.pause(waitMs);
@@ -145,6 +150,8 @@ class Journey {
     call.model = model;
     const prepared = await errand.prepare(call, model);
     if (isRefusal(prepared)) return prepared;
+    const overLimit = await parts.limits.enter(call, model);
+    if (overLimit !== null) return overLimit;
     const unrecorded = this.departure(model, prepared);
     if (unrecorded !== null) return unrecorded;
     if (!first) call.row.llm_used_fallback = true;

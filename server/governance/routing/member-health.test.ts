@@ -55,6 +55,21 @@ describe("the circuit of a routing group's member", () => {
     expect(health.available("m")).toBe(true);
   });
 
+  test("when all are out, the one that served last is tried, but none whose provider said to stay away", () => {
+    const { health, pass } = at();
+    for (const id of ["a", "b", "c"]) {
+      pass(1);
+      health.began(id);
+      health.answered(id);
+      for (let i = 0; i < 3; i++) health.failed(id, RULES);
+    }
+    expect(health.lastResort(["a", "b", "c"])).toBe("c");
+    health.cool("c", 1_000);
+    expect(health.lastResort(["a", "b", "c"])).toBe("b");
+    expect(health.lastResort(["c"])).toBeNull();
+    expect(health.lastResort(["nobody asked it yet"])).toBe("nobody asked it yet");
+  });
+
   test("counts what is in flight and averages how fast answers begin", () => {
     const { health } = at();
     health.began("m");

@@ -11,6 +11,9 @@ interface State {
   /** Moments of failures within the window, oldest first. */
   failures: number[];
   openUntil: number;
+  /** Until then its provider wants no calls, whatever became of the others. */
+  cooledUntil: number;
+  answeredAt: number;
   /** Its circuit was opened and nothing has succeeded since: one call at a time may try it. */
   halfOpen: boolean;
   trying: boolean;
@@ -34,6 +37,24 @@ export class MemberHealth {
   available(modelId: string): boolean {
     const state = this.states.get(modelId);
     return state === undefined || (state.openUntil <= this.now() && !(state.halfOpen && state.trying));
+  }
+
+  /**
+   * Of members that are all out, the one to try nevertheless: a circuit prefers others, and where there are none it must
+   * not make an outage of a few failures. Who served last is the likeliest to serve again. Null when each of them was
+   * told by its provider to stay away.
+   */
+  lastResort(modelIds: readonly string[]): string | null {
+    const now = this.now();
+    let best: string | null = null;
+    let bestAt = Number.NEGATIVE_INFINITY;
+    for (const id of modelIds) {
+      const state = this.stateOf(id);
+      if (state.cooledUntil > now || state.answeredAt <= bestAt) continue;
+      best = id;
+      bestAt = state.answeredAt;
+    }
+    return best;
   }
 
   /** Milliseconds until it may be tried again; 0 when it may now. */
@@ -68,6 +89,7 @@ export class MemberHealth {
     const state = this.stateOf(modelId);
     state.halfOpen = false;
     state.trying = false;
+    state.answeredAt = this.now();
   }
 
   /** Its answer began after so long. */
@@ -88,7 +110,9 @@ export class MemberHealth {
 
   /** The provider itself said for how long to stay away, or refused the account. */
   cool(modelId: string, forMs: number): void {
-    this.open(this.stateOf(modelId), this.now() + forMs);
+    const state = this.stateOf(modelId);
+    state.cooledUntil = Math.max(state.cooledUntil, this.now() + forMs);
+    this.open(state, state.cooledUntil);
   }
 
   /** The attempt told nothing of the member: the caller left, or the request was refused for what it was. */
@@ -106,7 +130,7 @@ export class MemberHealth {
   private stateOf(modelId: string): State {
     const known = this.states.get(modelId);
     if (known !== undefined) return known;
-    const state: State = { failures: [], openUntil: 0, halfOpen: false, trying: false, inFlight: 0, latencyMs: null };
+    const state: State = { failures: [], openUntil: 0, cooledUntil: 0, answeredAt: -1, halfOpen: false, trying: false, inFlight: 0, latencyMs: null };
     this.states.set(modelId, state);
     return state;
   }

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { retryDelaySeconds } from "../../wire/gemini/fault.ts";
 import type { WholeAnswer } from "../surface.ts";
 
 /** Where another attempt makes sense after one failed. */
@@ -31,6 +32,17 @@ export function retryAfterMs(headers: Headers, now: number): number | null {
   return Number.isFinite(ms) && ms >= 0 ? Math.min(ms, LONGEST_COOL_MS) : null;
 }
 
+/** Google says in the body what others say in a header. */
+function retryDelayMs(text: string): number | null {
+  if (!text.includes("RetryInfo")) return null;
+  try {
+    const seconds = retryDelaySeconds(JSON.parse(text));
+    return seconds === null ? null : Math.min(seconds * 1000, LONGEST_COOL_MS);
+  } catch {
+    return null;
+  }
+}
+
 /** Of a refusal made on this side of the network: nobody answered, or nothing that could be read. */
 export function failureOfRefusal(refusal: Refusal): Failure {
   const permanent = refusal.code === "upstream_address_denied" || refusal.code === "upstream_auth_failed";
@@ -44,7 +56,7 @@ export function failureOfRefusal(refusal: Refusal): Failure {
 export function failureOfStatus(passed: WholeAnswer, upstream: Headers, text: string, now: number): Failure {
   const { status } = passed;
   const reason = `the provider answered ${status}`;
-  const waitMs = retryAfterMs(upstream, now);
+  const waitMs = retryAfterMs(upstream, now) ?? retryDelayMs(text);
   if (status === 401 || status === 403) return { outcome: "upstream_auth_failed", answer: refuse("upstream_auth_failed", undefined, { reason }), again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
   if (status === 402 || ((status === 429 || status === 400) && QUOTA.test(text))) return { outcome: "upstream_quota_exhausted", answer: passed, again: "elsewhere", coolMs: ACCOUNT_COOL_MS };
   if (status === 408 || status === 504) return { outcome: "upstream_timeout", answer: refuse("upstream_timeout", undefined, { reason }), again: "anywhere", coolMs: waitMs };

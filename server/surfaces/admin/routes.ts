@@ -3,7 +3,9 @@ import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
+import { alertOperations } from "./alerts.ts";
 import { groupModelOperations } from "./group-models.ts";
+import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
 import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
@@ -33,6 +35,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...mcpServerOperations,
   ...serverConfigOperations,
   ...virtualServerOperations,
+  ...groupPolicyOperations,
+  ...alertOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
   ...proxyLogOperations,

@@ -9,8 +9,8 @@ import { geminiRefusals } from "./refusals.ts";
 /** POST /v1beta/models/{model}:countTokens: asked of the vendor where the model is the vendor's, else estimated. */
 export const geminiCountTokens: Surface = {
   ...geminiRefusals,
-  read(call, body) {
-    const inbound = readCountTokensRequest(body ?? new Uint8Array(0), modelOfPath(call.path));
+  read({ path }, body) {
+    const inbound = readCountTokensRequest(body ?? new Uint8Array(0), modelOfPath(path));
     if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });
     return {
       view: new InboundView(inbound, ["chat", "responses"]),

@@ -5,7 +5,7 @@ const encoder = new TextEncoder();
 
 /** Runtime errors of the compatible surface: `{error: <message>, code}` with the HTTP status (interface 7). */
 export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
-  refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify({ error: messageOf(refusal), code: refusal.code, ...refusal.extra }) }),
+  refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(bodyOf(refusal)) }),
   // Inside a stream the official clients raise what stands under `error` as an object.
   streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code } })}\n\n`),
 };
@@ -15,6 +15,21 @@ export const responsesRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: llmRefusals.refusal,
   streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: 0 })}\n\n`),
 };
+
+/** Rates, quotas and guardrails have shapes of their own (interface 7.1 to 7.3). */
+function bodyOf(refusal: Refusal): object {
+  switch (refusal.code) {
+    case "rate_limit_exceeded":
+      return { error: { type: refusal.code, message: refusal.message, ...refusal.extra } };
+    case "usage_limit_reached":
+    case "run_ceiling_reached":
+      return { error: refusal.message, ...refusal.extra };
+    case "guardrail_blocked":
+      return { error: { code: refusal.code, message: refusal.message, ...refusal.extra } };
+    default:
+      return { error: messageOf(refusal), code: refusal.code, ...refusal.extra };
+  }
+}
 
 /** The message with each field that is wrong. */
 export function messageOf(refusal: Refusal): string {

@@ -8,8 +8,8 @@ import { messagesRefusals } from "./refusals.ts";
 /** POST /v1/messages/count_tokens: asked of the vendor where the model is the vendor's, else estimated, which it says. */
 export const countTokens: Surface = {
   ...messagesRefusals,
-  read(call, body) {
-    const inbound = readInbound(call, body, { maxTokensRequired: false });
+  read(arriving, body) {
+    const inbound = readInbound(arriving, body, { maxTokensRequired: false });
     if ("code" in inbound) return inbound;
     return {
       view: new InboundView(inbound, ["chat", "responses"]),

@@ -21,7 +21,7 @@ export class CompletionsRequest extends OpenAiRequest {
   }
 
   /** Whether the prompt came as tokens: then no text can be read, replaced or put before it. */
-  get isTokens(): boolean {
+  override get opaque(): boolean {
     const { prompt } = this.body;
     return Array.isArray(prompt) && typeof prompt[0] !== "string";
   }
@@ -39,7 +39,7 @@ export class CompletionsRequest extends OpenAiRequest {
   /** The format has no place of its own for instructions: they are put before each prompt. */
   addInstructions(before: readonly string[], after: readonly string[]): void {
     const lines = [...before, ...after];
-    if (lines.length === 0 || this.isTokens) return;
+    if (lines.length === 0 || this.opaque) return;
     this.body.prompt = prefixed(this.body.prompt, lines.join("\n")) as JsonObject[string];
     this.changed("prompt");
   }
@@ -50,7 +50,7 @@ export class CompletionsRequest extends OpenAiRequest {
   }
 
   protected promptEdit(systemPrompt: string): readonly [string, string] | null {
-    return this.isTokens ? null : ["prompt", JSON.stringify(prefixed(this.body.prompt, systemPrompt))];
+    return this.opaque ? null : ["prompt", JSON.stringify(prefixed(this.body.prompt, systemPrompt))];
   }
 
   /** Usage is what metering stands on, so a stream is always asked for it. */

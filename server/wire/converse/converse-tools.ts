@@ -20,7 +20,7 @@ export function writeTools(request: ConversationRequest, model: string, called: 
   const family = modelFamily(model);
   const choice = request.toolChoice;
   const offered = offeredTools(request.tools, choice);
-  for (const { name } of offered) {
+  for (const name of new Set([...offered.map((tool) => tool.name), ...called])) {
     if (!NAME.test(name)) report.refuse("tools", `the tool name ${JSON.stringify(name)} must be letters, digits, _ and -, 64 at most`);
   }
 

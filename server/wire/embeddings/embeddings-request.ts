@@ -30,6 +30,10 @@ export class EmbeddingsRequest implements InboundRequest {
     return Array.isArray(input) && input.every((item) => typeof item === "string") ? input : null;
   }
 
+  get opaque(): boolean {
+    return this.inputs === null;
+  }
+
   get dimensions(): number | null {
     return (this.document.value.dimensions as number | undefined) ?? null;
   }

@@ -3,6 +3,10 @@ import { concat, FrameTooLarge } from "../sse-frames.ts";
 const QUOTE = 34;
 const COMMA = 44;
 const BACKSLASH = 92;
+const OPEN_BRACKET = 91;
+const CLOSE_BRACKET = 93;
+const OPEN_BRACE = 123;
+const CLOSE_BRACE = 125;
 const MAX_ELEMENT_BYTES = 16 * 1024 * 1024;
 
 /**
@@ -13,6 +17,8 @@ export class ArrayCutter {
   private held: Uint8Array[] = [];
   private heldBytes = 0;
   private depth = 0;
+  /** Whether the outermost value is an array: what is sent instead of one is an error, and stays whole. */
+  private inArray = false;
   private inString = false;
   private escaped = false;
 
@@ -28,11 +34,13 @@ export class ArrayCutter {
         continue;
       }
       if (c === QUOTE) this.inString = true;
-      else if (c === 123 || c === 91) this.depth++;
-      else if (c === 125 || c === 93) {
+      else if (c === OPEN_BRACE || c === OPEN_BRACKET) {
+        if (this.depth === 0) this.inArray = c === OPEN_BRACKET;
+        this.depth++;
+      } else if (c === CLOSE_BRACE || c === CLOSE_BRACKET) {
         this.depth--;
         // An object that closes back to the array's own depth is an element; the array's bracket itself stays behind.
-        if (c === 125 && this.depth === 1) {
+        if (c === CLOSE_BRACE && this.depth === 1 && this.inArray) {
           elements.push(this.take(piece.subarray(start, i + 1)));
           start = i + 1;
         }

@@ -83,7 +83,7 @@ describe("the texts a model would read", () => {
     ],
     tools: [],
   };
-  const expected = [
+  const expected: [string, string, string][] = [
     ["system", "text", "system"],
     ["user", "text", "question"],
     ["user", "text", "déjà vu"],
@@ -98,13 +98,13 @@ describe("the texts a model would read", () => {
 
   test("are found in order, with whose they are", () => {
     expect(shown(read(body))).toEqual(expected);
-    expect(read(body).inputCharacters).toBe(expected.reduce((sum, [, , text]) => sum + (text as string).length, 0));
+    expect(read(body).inputCharacters).toBe(expected.reduce((sum, [, , text]) => sum + text.length, 0));
   });
 
   test("each can be replaced in place", () => {
     const request = read(body);
     for (const slot of request.texts()) slot.replace(slot.kind === "text" ? `[${slot.text}]` : '{"hidden":true}');
-    expect(shown(request)).toEqual(expected.map(([role, kind, text]) => [role, kind, kind === "text" ? `[${text}]` : '{"hidden":true}']));
+    expect(shown(request)).toEqual(expected.map(([role, kind, text]): string[] => [role as string, kind as string, kind === "text" ? `[${text}]` : '{"hidden":true}']));
     expect(shown(read(request.outbound(NOTHING)))).toEqual(shown(request));
   });
 

@@ -20,6 +20,7 @@ export function readGeminiRequest(bytes: Uint8Array, address: GeminiAddress): Ge
 }
 
 export class GeminiRequest implements InboundRequest {
+  readonly opaque = false;
   readonly model: string;
   readonly modelId = null;
   readonly stream: boolean;

@@ -104,6 +104,12 @@ describe("one JSON array in pieces", () => {
     );
   });
 
+  test("an array torn behind its last element is torn: without its bracket no client can read it", () => {
+    const element = '[{"candidates":[{"finishReason":"STOP"}]}';
+    for (const rest of ["", ",\r\n", ',\n{"usageMeta']) expect(pass(new GeminiArrayStream(), [Buffer.from(element + rest)]).complete).toBe(false);
+    expect(pass(new GeminiArrayStream(), [Buffer.from(`${element}\n]`)])).toMatchObject({ complete: true, last: `${element}\n]` });
+  });
+
   test("elements go out as soon as they are whole", () => {
     const codec = new GeminiArrayStream();
     expect(codec.push(Buffer.from('[{"candidates":[{"content":{"parts":[{"text":"}]{'))).toBeNull();

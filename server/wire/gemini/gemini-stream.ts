@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { concat, FrameCutter, frameData } from "../sse-frames.ts";
+import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";
@@ -38,12 +38,16 @@ abstract class PassingStream implements StreamCodec {
   end(): { complete: boolean; last: StreamPiece } {
     const rest = this.cutter.rest();
     const parts = this.held === null ? [] : [this.held];
-    if (rest.byteLength > 0) {
-      this.read(rest);
-      parts.push(rest);
-    }
-    return { complete: this.finished && this.providerError === null, last: parts.length === 0 ? null : concat(parts) };
+    if (rest.byteLength > 0) this.read(rest);
+    const closes = this.closes(rest);
+    if (closes && rest.byteLength > 0) parts.push(rest);
+    return { complete: this.finished && this.providerError === null && (closes || !this.needsClosing), last: parts.length === 0 ? null : concat(parts) };
   }
+
+  /** Whether an answer without anything behind its last frame is torn. */
+  protected abstract readonly needsClosing: boolean;
+  /** Whether what came behind the last whole frame may stand at the end of an answer. */
+  protected abstract closes(rest: Uint8Array): boolean;
 
   private release(frames: readonly Uint8Array[]): StreamPiece {
     const out: Uint8Array[] = [];
@@ -83,6 +87,7 @@ abstract class PassingStream implements StreamCodec {
 /** Server-sent events (`alt=sse`). */
 export class GeminiStream extends PassingStream {
   protected readonly cutter = new FrameCutter();
+  protected readonly needsClosing = false;
   /** The newest plain piece: its usage is read only when somebody asks. */
   private unread: string | null = null;
 
@@ -111,6 +116,10 @@ export class GeminiStream extends PassingStream {
     super.read(bytes);
   }
 
+  protected closes(rest: Uint8Array): boolean {
+    return isWholeEvent(rest);
+  }
+
   /** An error may also come bare, without the framing of events. */
   protected dataOf(frame: string): string | null {
     return frameData(frame) ?? bare(frame);
@@ -120,6 +129,12 @@ export class GeminiStream extends PassingStream {
 /** One JSON array in pieces: what a streaming caller gets who did not ask for events. */
 export class GeminiArrayStream extends PassingStream {
   protected readonly cutter = new ArrayCutter();
+  /** Without its bracket the array is no JSON, whatever its elements say. */
+  protected readonly needsClosing = true;
+
+  protected closes(rest: Uint8Array): boolean {
+    return decoder.decode(rest).trim() === "]";
+  }
 
   protected dataOf(element: string): string {
     return elementData(element);

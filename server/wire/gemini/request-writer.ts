@@ -13,7 +13,7 @@ export function writeGeminiConversation(request: ConversationRequest, target: Ta
   const contents = new ContentWriter();
   const body: JsonObject = { contents: contents.write(request.turns, target.name) };
   const unsupported = [...contents.unsupported, ...refusals(request)];
-  if (Array.isArray(body.contents) && body.contents.length === 0) unsupported.push({ feature: "messages", message: "hold no text that could be sent" });
+  if (unsupported.length === 0 && Array.isArray(body.contents) && body.contents.length === 0) unsupported.push({ feature: "messages", message: "hold no text that could be sent" });
   if (unsupported.length > 0) return { unsupported };
 
   const dropped = new Set<Feature>(losses(request));

@@ -23,6 +23,7 @@ export function readMessagesRequest(bytes: Uint8Array, reading: MessagesReading)
 }
 
 export class MessagesRequest implements InboundRequest {
+  readonly opaque = false;
   private readonly document: JsonDocument;
   private readonly reading: MessagesReading;
   private slots: readonly TextSlot[] | null = null;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { concat, FrameCutter, frameData } from "../sse-frames.ts";
+import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { laterUsage, usageOf } from "./usage.ts";
@@ -36,8 +36,8 @@ export class MessagesStream implements StreamCodec {
 
   end(): { complete: boolean; last: StreamPiece } {
     const rest = this.cutter.rest();
-    // Half a frame helps nobody: it goes on only behind an answer that had ended.
-    if (rest.byteLength > 0 && this.keep(rest) && this.finished) this.closing = this.closing === null ? rest : concat([this.closing, rest]);
+    // Half an event helps nobody; a whole one goes on only behind an answer that had ended.
+    if (isWholeEvent(rest) && this.keep(rest) && this.finished) this.closing = this.closing === null ? rest : concat([this.closing, rest]);
     return { complete: this.finished && this.providerError === null, last: this.closing };
   }
 

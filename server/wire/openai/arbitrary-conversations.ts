@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import type { ConversationEvent, ConversationReply } from "../conversation/reply.ts";
 import type { AssistantPart, ConversationRequest, Tool, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import { isObject, type JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
 
 /** Small conversations for the laws that the OpenAI codecs are held to. Each function takes what a format can hold. */
@@ -101,10 +102,10 @@ const usage: fc.Arbitrary<Usage> = fc.record({ inputUncached: fc.nat(99), cacheR
 
 /** Answers whose stop reason agrees with their parts. `parts` in the order the format keeps. */
 export function replies(parts: Assistant, ids: fc.Arbitrary<string>): fc.Arbitrary<ConversationReply> {
-  return fc.record({ id: ids, parts, cut: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) }).map(({ id, parts: said, cut, filtered, usage: counted }) => {
+  return fc.record({ id: ids, parts, short: fc.boolean(), filtered: fc.boolean(), usage: fc.option(usage) }).map(({ id, parts: said, short, filtered, usage: counted }) => {
     const refused = said.some(({ kind }) => kind === "refusal");
     const called = said.some(({ kind }) => kind === "tool_call");
-    const stop = cut ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
+    const stop = short ? "length" : called ? "tool_call" : refused ? "refusal" : filtered ? "filtered" : "end";
     return { id, candidates: [{ index: 0, parts: said, stop, stopSequence: null, stopDetail: null }], usage: counted };
   });
 }
@@ -190,3 +191,13 @@ export function cut(whole: string, sizes: readonly number[]): Uint8Array[] {
 }
 
 export const cuts: fc.Arbitrary<number[]> = fc.array(fc.integer({ min: 1, max: 90 }), { minLength: 1, maxLength: 6 });
+
+/** A body with some of its parts replaced by junk; it stays an object, as every reader is promised. */
+export function mutated(body: JsonObject, dice: { next(): { value: number } }, junk: unknown): JsonObject {
+  const change = (value: unknown): unknown => {
+    if (dice.next().value % 12 === 0) return junk;
+    if (Array.isArray(value)) return value.map(change);
+    return isObject(value) ? mutated(value, dice, junk) : value;
+  };
+  return Object.fromEntries(Object.entries(body).map(([key, value]) => [key, change(value)])) as JsonObject;
+}

@@ -2,6 +2,7 @@ import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { finishReason, refusalNote } from "./chat-stop.ts";
+import { UniqueCallIds } from "./unique-call-ids.ts";
 import { usageMember } from "./usage.ts";
 
 /**
@@ -26,13 +27,14 @@ function choiceMember(candidate: Candidate): JsonObject {
   let reasoning = "";
   let refusal = refusalNote(candidate) ?? "";
   const calls: JsonObject[] = [];
+  const ids = new UniqueCallIds();
   for (const part of candidate.parts) {
     if (part.kind === "text") {
       text += part.text;
       texts++;
     } else if (part.kind === "reasoning") reasoning += part.text;
     else if (part.kind === "refusal") refusal += part.text;
-    else calls.push({ id: part.id, type: "function", function: { name: part.name, arguments: part.arguments } });
+    else calls.push({ id: ids.of(part.id), type: "function", function: { name: part.name, arguments: part.arguments } });
   }
   const message: JsonObject = { role: "assistant", content: texts > 0 || (calls.length === 0 && refusal === "") ? text : null, refusal: refusal === "" ? null : refusal };
   if (reasoning !== "") message.reasoning_content = reasoning;

@@ -4,13 +4,15 @@ import type { JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
 import { finishReason, refusalNote } from "./chat-stop.ts";
 import { writeFault } from "./fault.ts";
+import { UniqueCallIds } from "./unique-call-ids.ts";
 import { usageMember } from "./usage.ts";
 
 interface Written {
   /** Kinds of its parts, by number. */
   readonly kinds: Map<number, string>;
-  /** Index in `tool_calls` of each part that is one. */
-  readonly calls: Map<number, number>;
+  /** Of each part that is a tool call: its index in `tool_calls`, and whether its arguments have begun. */
+  readonly calls: Map<number, { readonly index: number; filled: boolean }>;
+  readonly ids: UniqueCallIds;
 }
 
 const MEMBER_OF: Readonly<Record<string, string>> = { text: "content", reasoning: "reasoning_content", refusal: "refusal" };
@@ -36,6 +38,11 @@ export class ChatStreamWriter implements StreamWriter {
         return this.opened(event.candidate) + this.partStart(event);
       case "delta":
         return this.delta(event);
+      case "part_end": {
+        const call = this.written(event.candidate).calls.get(event.part);
+        // A call without arguments has the empty object: clients parse what they were given.
+        return call === undefined || call.filled ? "" : this.delta({ kind: "delta", candidate: event.candidate, part: event.part, text: "{}" });
+      }
       case "stop": {
         const head = this.opened(event.candidate);
         const kinds = [...this.written(event.candidate).kinds.values()];
@@ -68,26 +75,29 @@ export class ChatStreamWriter implements StreamWriter {
   }
 
   private partStart(event: ConversationEvent & { kind: "part_start" }): string {
-    const { kinds, calls } = this.written(event.candidate);
+    const { kinds, calls, ids } = this.written(event.candidate);
     kinds.set(event.part, event.type);
     if (event.type !== "tool_call") return "";
     const index = calls.size;
-    calls.set(event.part, index);
-    return this.piece(event.candidate, { tool_calls: [{ index, id: event.id, type: "function", function: { name: event.name, arguments: "" } }] });
+    calls.set(event.part, { index, filled: false });
+    return this.piece(event.candidate, { tool_calls: [{ index, id: ids.of(event.id), type: "function", function: { name: event.name, arguments: "" } }] });
   }
 
   private delta({ candidate, part, text }: ConversationEvent & { kind: "delta" }): string {
     if (text === "") return "";
     const { kinds, calls } = this.written(candidate);
-    const index = calls.get(part);
-    if (index !== undefined) return this.piece(candidate, { tool_calls: [{ index, function: { arguments: text } }] });
+    const call = calls.get(part);
+    if (call !== undefined) {
+      call.filled ||= text.trim() !== "";
+      return this.piece(candidate, { tool_calls: [{ index: call.index, function: { arguments: text } }] });
+    }
     const member = MEMBER_OF[kinds.get(part) ?? ""];
     return member === undefined ? "" : this.piece(candidate, { [member]: text });
   }
 
   private written(candidate: number): Written {
     let written = this.candidates.get(candidate);
-    if (written === undefined) this.candidates.set(candidate, (written = { kinds: new Map(), calls: new Map() }));
+    if (written === undefined) this.candidates.set(candidate, (written = { kinds: new Map(), calls: new Map(), ids: new UniqueCallIds() }));
     return written;
   }
 

@@ -43,6 +43,24 @@ describe("a chat stream on its way through", () => {
     expect(stream.usage).toBeNull();
   });
 
+  test("a stream torn in the middle of an event is torn, and the half is not sent", () => {
+    const whole = FRAMES.slice(0, 3).join("");
+    for (const half of ['data: {"id":"c","choi', "data: [DON", "<html>Bad gateway</html>", "null"]) {
+      expect(run(new ChatStream({ hideUsage: true }), whole + half, 9)).toEqual({ out: whole, complete: false, last: null });
+    }
+    expect(run(new ChatStream({ hideUsage: true }), `${whole}${frame(chunk({}, "stop"))}data: {"id":"c","us`, 9)).toMatchObject({ complete: true, last: null });
+  });
+
+  test("an event without its blank line is one all the same", () => {
+    const { complete, last } = run(new ChatStream({ hideUsage: true }), FRAMES.slice(0, 4).join("") + DONE.trimEnd(), 9);
+    expect([complete, decoder.decode(last ?? new Uint8Array())]).toEqual([true, "data: [DONE]"]);
+  });
+
+  test("an error that the provider sends before its closing frame makes no whole answer", () => {
+    const failed = frame({ error: { message: "overloaded" } });
+    expect(run(new ChatStream({ hideUsage: true }), FRAMES.slice(0, 3).join("") + failed + DONE, 9).complete).toBe(false);
+  });
+
   test("a provider that leaves out the closing frame has still ended its answer", () => {
     expect(run(new ChatStream({ hideUsage: true }), FRAMES.join(""), 9).complete).toBe(true);
   });
@@ -69,5 +87,32 @@ describe("a chat stream on its way through", () => {
     const text = frame({ error: { message: "overloaded", type: "server_error" } });
     expect(run(stream, text, 50)).toMatchObject({ out: text, complete: false });
     expect(stream.providerError).toBe("overloaded");
+  });
+
+  test("it has begun with the first text, reasoning or call, not with the role", () => {
+    const after = (...deltas: unknown[]) => {
+      const stream = new ChatStream({ hideUsage: true });
+      for (const delta of deltas) stream.push(encoder.encode(frame(chunk(delta))));
+      return { begun: stream.begun, length: stream.outputLength };
+    };
+    const role = { role: "assistant", content: "", refusal: null };
+    expect(after(role)).toEqual({ begun: false, length: 0 });
+    expect(after(role, { content: "ab" })).toEqual({ begun: true, length: 2 });
+    expect(after(role, { reasoning_content: "abc" })).toEqual({ begun: true, length: 3 });
+    expect(after(role, { content: [{ type: "thinking", thinking: [{ type: "text", text: "abcd" }] }] })).toEqual({ begun: true, length: 4 });
+    expect(after(role, { tool_calls: [{ index: 0, id: "a", function: { name: "f", arguments: "" } }] })).toEqual({ begun: true, length: 1 });
+    expect(after(role, { content: null, refusal: "no" })).toEqual({ begun: true, length: 2 });
+  });
+
+  test("spaces between the members change nothing", () => {
+    const stream = new ChatStream({ hideUsage: true });
+    stream.push(encoder.encode('data: {"choices": [{"index": 0, "delta": {"content": "abc"}, "finish_reason": null}]}\n\n'));
+    expect([stream.begun, stream.outputLength]).toEqual([true, 3]);
+  });
+
+  test("Groq's usage stands under its own name", () => {
+    const stream = new ChatStream({ hideUsage: true });
+    stream.push(encoder.encode(frame({ ...chunk({}, "stop"), x_groq: { usage: { prompt_tokens: 3, completion_tokens: 2 } } })));
+    expect(stream.usage).toMatchObject({ inputUncached: 3, output: 2 });
   });
 });

@@ -1,4 +1,4 @@
-import { concat, FrameCutter, frameData } from "../sse-frames.ts";
+import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { usageOf } from "./usage.ts";
@@ -51,8 +51,10 @@ export abstract class ChunkStream implements StreamCodec {
   /** Call once the provider has ended its stream. */
   end(): { complete: boolean; last: StreamPiece } {
     const rest = this.cutter.rest();
-    if (rest.byteLength > 0 && this.keep(rest)) this.closing = rest;
-    return { complete: this.closing !== null || this.finished, last: this.closing };
+    // An event without its blank line passes on; half of one neither ends an answer nor helps anybody.
+    const kept = isWholeEvent(rest) && this.keep(rest) ? rest : null;
+    const ended = this.closing !== null || this.finished;
+    return { complete: ended && this.providerError === null, last: kept === null ? this.closing : this.closing === null ? kept : concat([this.closing, kept]) };
   }
 
   private keep(frame: Uint8Array): boolean {

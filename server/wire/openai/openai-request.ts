@@ -24,6 +24,10 @@ export abstract class OpenAiRequest implements InboundRequest {
   protected abstract promptEdit(systemPrompt: string): readonly [member: string, text: string] | null;
   abstract addInstructions(before: readonly string[], after: readonly string[]): void;
 
+  get opaque(): boolean {
+    return false;
+  }
+
   get body(): JsonObject {
     return this.document.value;
   }

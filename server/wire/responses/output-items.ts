@@ -1,6 +1,7 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { AssistantPart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
+import { UniqueCallIds } from "../openai/unique-call-ids.ts";
 
 type Status = "in_progress" | "completed" | "incomplete";
 
@@ -24,10 +25,10 @@ export function reasoningItem(id: string, text: string, sealed: string | null): 
   return { id, type: "reasoning", summary: text === "" ? [] : [{ type: "summary_text", text }], ...(sealed === null ? {} : { encrypted_content: sealed }) };
 }
 
-/** Ids of the items of one answer. Clients refuse an answer in which an id stands twice, a call's own id included. */
+/** Ids of the items of one answer, its calls' own ids included. */
 export class ItemIds {
+  readonly calls = new UniqueCallIds();
   private readonly callId: string;
-  private readonly calls = new Set<string>();
 
   constructor({ callId }: ReplyContext) {
     this.callId = callId;
@@ -35,14 +36,6 @@ export class ItemIds {
 
   item(prefix: "msg" | "fc" | "rs", index: number): string {
     return `${prefix}_${this.callId}${index.toString().padStart(2, "0")}`;
-  }
-
-  /** The provider's id of a call, changed only where it gave the same one before. */
-  call(id: string): string {
-    let unique = id;
-    for (let n = 2; this.calls.has(unique); n++) unique = `${id}_${n}`;
-    this.calls.add(unique);
-    return unique;
   }
 }
 
@@ -60,7 +53,7 @@ export function outputItems(parts: readonly AssistantPart[], context: ReplyConte
         items.push(messageItem(ids.item("msg", index), [refusalContent(part.text)], "completed"));
         break;
       case "tool_call":
-        items.push(callItem(ids.item("fc", index), { ...part, id: ids.call(part.id) }, "completed"));
+        items.push(callItem(ids.item("fc", index), { ...part, id: ids.calls.of(part.id) }, "completed"));
         break;
       case "reasoning": {
         const sealed = part.signature?.family === "openai" ? part.signature.value : null;

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../document.ts";
 import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
-import { concat, FrameCutter, frameData } from "../sse-frames.ts";
+import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { usageOf } from "./usage.ts";
@@ -35,7 +35,7 @@ export class ResponsesStream implements StreamCodec {
   /** Call once the provider has ended its stream. A response the provider let fail is not complete; its own event still goes out. */
   end(): { complete: boolean; last: StreamPiece } {
     const rest = this.cutter.rest();
-    if (rest.byteLength > 0 && this.keep(rest)) this.closing.push(rest);
+    if (isWholeEvent(rest) && this.keep(rest)) this.closing.push(rest);
     return { complete: this.finished, last: this.closing.length === 0 ? null : concat(this.closing) };
   }
 

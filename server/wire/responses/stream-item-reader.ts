@@ -23,7 +23,7 @@ export class ItemReader {
   /** Of a message by content index; of every other item the one under 0. */
   private readonly parts = new Map<number, Part>();
   private reasoningFrom: { readonly source: "summary" | "content"; index: number } | null = null;
-  private isCall = false;
+  private kind: "message" | "reasoning" | "function_call" | null = null;
   private finished = false;
 
   constructor(sink: PartSink, mint: () => string) {
@@ -32,24 +32,25 @@ export class ItemReader {
   }
 
   added(item: JsonObject): void {
-    if (item.type === "function_call" && this.parts.size === 0) this.begin(item);
+    if (item.type === "function_call" && this.parts.size === 0 && this.takes("function_call")) this.begin(item);
   }
 
   text(kind: "text" | "refusal", index: number, text: string | null): void {
-    if (text === null || text === "" || this.finished) return;
+    if (text === null || text === "" || !this.takes("message")) return;
     let part = this.parts.get(index);
     if (part === undefined) this.parts.set(index, (part = { number: this.sink.beginPart(kind), filled: false, open: true }));
     this.fill(part, text);
   }
 
   textDone(kind: "text" | "refusal", index: number, text: string | null): void {
+    if (!this.takes("message")) return;
     if (this.parts.get(index) === undefined) this.text(kind, index, text);
     this.close(this.parts.get(index));
   }
 
   /** The summary of a reasoning, or its text where a model shows it: whichever comes first. */
   reasoning(source: "summary" | "content", index: number, text: string | null): void {
-    if (text === null || text === "" || this.finished) return;
+    if (text === null || text === "" || !this.takes("reasoning")) return;
     this.reasoningFrom ??= { source, index };
     if (this.reasoningFrom.source !== source) return;
     let part = this.parts.get(0);
@@ -62,15 +63,15 @@ export class ItemReader {
   /** A call whose opening was lost begins at its end, with its name. */
   fragment(text: string | null): void {
     const part = this.parts.get(0);
-    if (part !== undefined && text !== null && text !== "") this.fill(part, text);
+    if (part !== undefined && text !== null && text !== "" && this.takes("function_call")) this.fill(part, text);
   }
 
   done(item: JsonObject): void {
     if (this.finished) return;
-    if (item.type === "message") {
+    if (item.type === "message" && this.takes("message")) {
       if (this.parts.size === 0) messageParts(item.content).forEach((part, i) => (part.kind === "text" || part.kind === "refusal") && this.text(part.kind, i, part.text));
-    } else if (item.type === "reasoning") this.reasoningDone(item);
-    else if (item.type === "function_call") {
+    } else if (item.type === "reasoning" && this.takes("reasoning")) this.reasoningDone(item);
+    else if (item.type === "function_call" && this.takes("function_call")) {
       if (this.parts.size === 0) this.begin(item);
       if (this.parts.get(0)?.filled === false) this.fragment(filledOf(item.arguments));
     }
@@ -83,10 +84,16 @@ export class ItemReader {
     this.finished = true;
   }
 
+  /** An item is what it first was: whatever else is said of it is a provider's mistake. */
+  private takes(kind: "message" | "reasoning" | "function_call"): boolean {
+    if (this.finished) return false;
+    this.kind ??= kind;
+    return this.kind === kind;
+  }
+
   private begin(item: JsonObject): void {
     const call = callPart(item, this.mint);
     if (call?.kind === "tool_call") this.parts.set(0, { number: this.sink.beginCall(call.id, call.name), filled: false, open: true });
-    this.isCall = call !== null;
   }
 
   private reasoningDone(item: JsonObject): void {
@@ -108,7 +115,7 @@ export class ItemReader {
 
   private close(part: Part | undefined): void {
     if (part === undefined || !part.open) return;
-    if (this.isCall && !part.filled) this.fill(part, "{}");
+    if (this.kind === "function_call" && !part.filled) this.fill(part, "{}");
     part.open = false;
     this.sink.say({ kind: "part_end", candidate: 0, part: part.number });
   }

@@ -66,7 +66,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   private start(event: ConversationEvent & { kind: "part_start" }): string {
-    const item = new ItemWriter(event.type === "tool_call" ? { type: "tool_call", id: this.ids.call(event.id), name: event.name } : { type: event.type }, this.ids, () => this.places++);
+    const item = new ItemWriter(event.type === "tool_call" ? { type: "tool_call", id: this.ids.calls.of(event.id), name: event.name } : { type: event.type }, this.ids, () => this.places++);
     this.open.set(event.part, item);
     return this.said(item.start());
   }

@@ -3,7 +3,7 @@ import type { Operation, Provider, ProviderTarget } from "../provider.ts";
 import { notServed, outboundHeaders, send, withoutSlash } from "../send.ts";
 
 /** What the gateway's own translations are written in, and what a caller means who names no version. */
-export const ANTHROPIC_VERSION = "2023-06-01";
+const ANTHROPIC_VERSION = "2023-06-01";
 
 const PATHS: Readonly<Partial<Record<Operation, string>>> = { messages: "/messages", count_tokens: "/messages/count_tokens" };
 

@@ -1,0 +1,211 @@
+import { z } from "zod";
+
+/** Limit documents of a resource group (interface 8.2, 8.4, 8.5). A member that is left out or null sets no limit. */
+
+const most = 1_000_000_000_000;
+const count = z.number().int().min(0).max(most).nullable().optional();
+const positive = z.number().int().min(1).max(most).nullable().optional();
+const usd = z
+  .number()
+  .min(0)
+  .max(1_000_000_000)
+  .refine((value) => Math.abs(value * 1_000_000 - Math.round(value * 1_000_000)) < 1e-3, "must have at most 6 decimals")
+  .nullable()
+  .optional();
+const percent = z.number().min(1).max(100).nullable().optional();
+const seconds = z.number().int().min(0).max(86_400 * 31).nullable().optional();
+
+const quota = z.strictObject({ daily_limit: count, monthly_limit: count, daily_warning_percent: percent, monthly_warning_percent: percent }).nullable().optional();
+
+export const llmLimits = z
+  .strictObject({
+    budget: z
+      .strictObject({
+        daily_limit_usd: usd,
+        monthly_limit_usd: usd,
+        daily_warning_percent: percent,
+        monthly_warning_percent: percent,
+        hard_stop: z.boolean().nullable().optional().describe("true: a budget that is used up blocks; otherwise it only warns"),
+      })
+      .nullable()
+      .optional(),
+    tokens: quota,
+    requests: quota,
+    throughput: z
+      .strictObject({
+        max_requests_per_minute: positive,
+        max_input_tokens_per_minute: positive,
+        max_output_tokens_per_minute: positive,
+        max_usd_per_minute: usd,
+        request_burst: positive.describe("capacity of the bucket; the rate of a minute when left out"),
+        tokens_burst: positive,
+        usd_burst: usd,
+        cooldown_seconds: seconds.describe("how long the whole scope is locked once a bucket is empty"),
+      })
+      .nullable()
+      .optional(),
+    concurrency: z.strictObject({ max_concurrent: count }).nullable().optional(),
+  })
+  .meta({ id: "LlmLimits" });
+
+/** Of tool servers, and of skills. */
+export const toolLimits = z
+  .strictObject({
+    frequency: z.strictObject({ max_calls_per_minute: count, max_calls_per_hour: count, max_calls_per_day: count, burst_limit: positive, cooldown_seconds: seconds }).nullable().optional(),
+    execution: z.strictObject({ timeout_seconds: z.number().positive().max(86_400).nullable().optional(), max_concurrency_per_user: count, max_concurrency_per_group: count }).nullable().optional(),
+    data: z.strictObject({ max_payload_size_mb: z.number().positive().max(1_000_000).nullable().optional(), max_rows_per_query: count, max_items_per_response: count }).nullable().optional(),
+  })
+  .meta({ id: "ToolLimits" });
+
+export const runCeilings = z
+  .strictObject({ max_cost_per_run_usd: usd, max_tokens_per_run: count, max_llm_calls_per_run: count, max_delegation_depth_per_run: count, max_duration_seconds_per_run: seconds })
+  .meta({ id: "RunCeilings" });
+
+const names = z.array(z.string().min(1).max(256)).max(1_000).nullable().optional();
+const enforce = z.enum(["clamp", "reject"]).nullable().optional();
+
+/** Parameter governance (interface 8.3). */
+export const llmGovernance = z
+  .strictObject({
+    temperature: z.strictObject({ max: z.number().min(0).max(2).nullable().optional(), enforce }).nullable().optional(),
+    context_window: z.strictObject({ max_output_tokens: positive, max_input_tokens: positive, enforce }).nullable().optional(),
+    tool_use: z
+      .strictObject({
+        mode: z.enum(["allow", "approval_required", "deny"]).nullable().optional().describe("tool access as a whole"),
+        allowed_tools: names.describe("only these; none named: no constraint"),
+        blocked_tools: names,
+        max_tool_calls_per_request: count,
+        max_tool_calls_per_hour: count,
+        max_tool_calls_per_day: count,
+      })
+      .nullable()
+      .optional(),
+    system_prompt: z
+      .strictObject({
+        prepend: z.array(z.string().min(1).max(20_000)).max(50).nullable().optional().describe("mandatory fragments before the caller's instructions"),
+        append: z.array(z.string().min(1).max(20_000)).max(50).nullable().optional(),
+        banned_patterns: z.array(z.string().min(1).max(1_000)).max(200).nullable().optional().describe("regular expressions (RE2 syntax)"),
+      })
+      .nullable()
+      .optional(),
+  })
+  .meta({ id: "LlmGovernance" });
+
+const mediaValue = z.union([z.number().min(0).max(most), z.boolean(), z.array(z.string().min(1).max(256)).max(1_000)]).nullable();
+const MEDIA_FIELD = /^(?:[a-z_]+_whitelist|max_[a-z_]+|speed_min|require_[a-z_]+)$/;
+
+function mediaFieldProblem(field: string, value: unknown): string | null {
+  if (!MEDIA_FIELD.test(field)) return "is not known here: a media field is *_whitelist, max_*, speed_min or require_*";
+  if (value === null) return null;
+  if (field.endsWith("_whitelist")) return Array.isArray(value) ? null : "must be an array of strings";
+  if (field.startsWith("require_")) return typeof value === "boolean" ? null : "must be true or false";
+  return typeof value === "number" ? null : "must be a number";
+}
+
+/** `{mode: {field: value}}`: whitelists, ceilings (`max_*`), the floor `speed_min`, demands (`require_*`). */
+export const mediaGovernance = z
+  .record(z.string().regex(/^[a-z][a-z_]{0,63}$/, "is no mode"), z.record(z.string(), mediaValue))
+  .superRefine((document, context) => {
+    for (const [mode, fields] of Object.entries(document)) {
+      for (const [field, value] of Object.entries(fields)) {
+        const problem = mediaFieldProblem(field, value);
+        if (problem !== null) context.addIssue({ code: "custom", path: [mode, field], message: problem });
+      }
+    }
+  })
+  .meta({ id: "MediaGovernance" });
+
+export const llmGlobalLimitsPatch = z.strictObject({ llm_global_limits: llmLimits }).meta({ id: "LlmGlobalLimitsPatch" });
+export const governancePatch = z.strictObject({ governance: llmGovernance }).meta({ id: "LlmGovernancePatch" });
+export const mcpGlobalLimitsPatch = z.strictObject({ mcp_global_limits: toolLimits }).meta({ id: "McpGlobalLimitsPatch" });
+export const skillGlobalLimitsPatch = z.strictObject({ skill_global_limits: toolLimits }).meta({ id: "SkillGlobalLimitsPatch" });
+export const mediaGovernancePatch = z.strictObject({ media_governance: mediaGovernance }).meta({ id: "MediaGovernancePatch" });
+export const runCeilingsPatch = z.strictObject({ run_ceilings: runCeilings }).meta({ id: "RunCeilingsPatch" });
+export const llmLimitsPatch = z.strictObject({ limits: llmLimits }).meta({ id: "LlmModelLimitsPatch" });
+export const toolLimitsPatch = z.strictObject({ limits: toolLimits }).meta({ id: "ToolItemLimitsPatch" });
+
+/** Any of the documents as an answer shows it: its own shape, by its own name. */
+const document = z.record(z.string(), z.unknown());
+
+export const capacity = z
+  .strictObject({
+    parent_id: z.string().nullable().describe("the nearest group above that sets limits: the budget holder"),
+    parent_name: z.string().nullable(),
+    parent_is_immediate: z.boolean(),
+    siblings: z.array(z.strictObject({ group_id: z.string(), group_name: z.string(), limits: document })).describe("others that draw on that budget, without this group's branch"),
+    available: document.describe("for each quota: the holder's limit minus what the others claim; null: nothing above holds one"),
+  })
+  .meta({ id: "LimitCapacity" });
+
+export const llmLimitsState = z
+  .strictObject({ group_id: z.string(), llm_global_limits: document, inherited_llm_limits: document, effective_llm_limits: document, capacity })
+  .meta({ id: "LlmGlobalLimits" });
+
+export const policyState = z
+  .strictObject({ group_id: z.string(), item_id: z.string().nullable().describe("the model, server or skill it refines"), own: document, inherited: document, effective: document })
+  .meta({ id: "GroupPolicy" });
+
+export const effectiveLimits = z
+  .strictObject({
+    group_id: z.string(),
+    llm_limits: document,
+    llm_governance: document,
+    mcp_limits: document,
+    skill_limits: document,
+    media_governance: document,
+    run_ceilings: document,
+    refinements: z.array(z.strictObject({ kind: z.string(), item_id: z.string(), effective: document })),
+  })
+  .meta({ id: "EffectiveLimits" });
+
+const drawer = z.strictObject({ group_id: z.string(), group_name: z.string(), current: z.number() });
+
+export const consumption = z
+  .strictObject({
+    group_id: z.string(),
+    at: z.string(),
+    limits: z.array(
+      z.strictObject({
+        group_id: z.string().describe("the group that holds the limit"),
+        group_name: z.string(),
+        inherited: z.boolean(),
+        model_id: z.string().nullable(),
+        limit_type: z.string(),
+        current: z.number().describe("settled in the window; dollars, tokens or requests"),
+        limit: z.number(),
+        utilization_percent: z.number(),
+        blocks: z.boolean(),
+        resets_at: z.string().nullable(),
+        drawn_by: z.array(drawer).describe("the groups that used it, most first"),
+      }),
+    ),
+  })
+  .meta({ id: "LimitConsumption" });
+
+export const alert = z
+  .strictObject({
+    id: z.string(),
+    tenant_id: z.string(),
+    alert_type: z.string(),
+    severity: z.string(),
+    title: z.string(),
+    message: z.string(),
+    group_id: z.string().nullable(),
+    threshold_value: z.number().nullable(),
+    current_value: z.number().nullable(),
+    resolved: z.boolean(),
+    created_at: z.string(),
+    resolved_at: z.string().nullable(),
+  })
+  .meta({ id: "Alert" });
+
+export type LlmLimits = z.output<typeof llmLimits>;
+export type ToolLimits = z.output<typeof toolLimits>;
+export type RunCeilings = z.output<typeof runCeilings>;
+export type LlmGovernance = z.output<typeof llmGovernance>;
+export type Capacity = z.output<typeof capacity>;
+export type LlmLimitsState = z.output<typeof llmLimitsState>;
+export type PolicyState = z.output<typeof policyState>;
+export type EffectiveLimits = z.output<typeof effectiveLimits>;
+export type Consumption = z.output<typeof consumption>;
+export type Alert = z.output<typeof alert>;

@@ -1,0 +1,42 @@
+import type { Log } from "../../kernel/log.ts";
+import { type NewAlert as Stored, raiseAlert, resolveExpired } from "../../store/alerts.ts";
+import type { Database } from "../../store/database.ts";
+import { BoundedMap } from "../bounded-map.ts";
+
+/** As it is to be written. */
+export type NewAlert = Stored;
+
+const MOST_WAITING = 10_000;
+const REMEMBERED = 10_000;
+
+/** Writes alerts beside the calls that caused them: a call waits for none, and each crossing is told of once. */
+export class AlertWriter {
+  private readonly waiting: NewAlert[] = [];
+  private readonly known = new BoundedMap<string, true>(REMEMBERED);
+  private readonly db: Database;
+  private readonly log: Log;
+
+  constructor(db: Database, log: Log) {
+    this.db = db;
+    this.log = log;
+  }
+
+  raise(alert: NewAlert): void {
+    const crossing = `${alert.tenant_id} ${alert.crossing}`;
+    if (this.known.get(crossing) === true || this.waiting.length >= MOST_WAITING) return;
+    this.known.set(crossing, true);
+    this.waiting.push(alert);
+  }
+
+  /** Rejects when the database is away; what was not written is tried again next time. */
+  async flush(): Promise<void> {
+    for (let alert = this.waiting[0]; alert !== undefined; alert = this.waiting[0]) {
+      if (await raiseAlert(this.db, alert)) this.log.info("alert_raised", { tenant_id: alert.tenant_id, group_id: alert.group_id, alert_type: alert.alert_type });
+      this.waiting.shift();
+    }
+  }
+
+  async resolve(): Promise<void> {
+    await resolveExpired(this.db);
+  }
+}

@@ -1,0 +1,84 @@
+import type { Consumption } from "@gatehouse/contracts/limits";
+import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
+import { readPolicyRows } from "../../store/group-policies.ts";
+import { modelNames } from "../../store/models.ts";
+import { type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import { notFound } from "../writes/records.ts";
+import type { Directory } from "../writes/write.ts";
+import type { PolicyTree } from "./policy-tree.ts";
+import { policyTreeOf } from "./policy-rows.ts";
+import { type Quota, QUOTAS } from "./rules.ts";
+import { periodEnd, periodOf, utcDay } from "./periods.ts";
+
+type Limit = Consumption["limits"][number];
+
+const COLUMN: Record<Quota, keyof UsageTotal> = {
+  "budget.daily_limit_usd": "day_micros",
+  "budget.monthly_limit_usd": "month_micros",
+  "tokens.daily_limit": "day_tokens",
+  "tokens.monthly_limit": "month_tokens",
+  "requests.daily_limit": "day_requests",
+  "requests.monthly_limit": "month_requests",
+};
+
+/** The name of a quota as refusals and alerts give it: `daily_tokens`. */
+export function limitTypeOf(quota: Quota): string {
+  return `${quota.includes("daily") ? "daily" : "monthly"}_${quota.slice(0, quota.indexOf("."))}`;
+}
+
+/** Each quota the group draws on, its own first, with what its branch used in the open window and which groups used it. */
+export async function consumptionOf(directory: Directory, tenantId: string, groupId: string): Promise<Consumption> {
+  const now = directory.clock.now();
+  const [rows, totals, names] = await Promise.all([readPolicyRows(directory.db, tenantId), usageTotals(directory.db, tenantId, utcDay(now)), modelNames(directory.db, tenantId)]);
+  const tree = policyTreeOf(rows);
+  const self = tree.node(groupId);
+  if (self === undefined) throw notFound("resource group");
+  const byGroup = new Map<string, UsageTotal[]>();
+  for (const total of totals) {
+    const known = byGroup.get(total.resource_group_id);
+    if (known === undefined) byGroup.set(total.resource_group_id, [total]);
+    else known.push(total);
+  }
+  const limits: Limit[] = [];
+  for (const holder of [self, ...tree.above(groupId)]) {
+    for (const item of ["", ...tree.itemsOf("llm_limits")]) {
+      for (const quota of QUOTAS) {
+        if (!tree.ownFields(holder.id, "llm_limits", item).has(quota)) continue;
+        const modelName = item === "" ? null : (names.get(item) ?? null);
+        const drawn = drawnBy(tree, holder.id, quota, modelName, byGroup);
+        const limit = tree.effective(holder.id, "llm_limits", item).get(quota) as number;
+        const current = drawn.reduce((sum, { current: part }) => sum + part, 0);
+        const money = quota.startsWith("budget.");
+        const shown = (value: number) => (money ? usdFromMicros(value) : value);
+        limits.push({
+          group_id: holder.id,
+          group_name: holder.name,
+          inherited: holder.id !== groupId,
+          model_id: item === "" ? null : item,
+          limit_type: limitTypeOf(quota),
+          current: shown(current),
+          limit,
+          utilization_percent: percent(current, money ? microsFromUsd(limit) : limit),
+          blocks: !money || tree.effective(holder.id, "llm_limits", item).get("budget.hard_stop") === true,
+          resets_at: new Date(periodEnd(periodOf(quota), now)).toISOString(),
+          drawn_by: drawn.map((one) => ({ ...one, current: shown(one.current) })),
+        });
+      }
+    }
+  }
+  return { group_id: groupId, at: new Date(now).toISOString(), limits };
+}
+
+function drawnBy(tree: PolicyTree, holderId: string, quota: Quota, modelName: string | null, byGroup: ReadonlyMap<string, readonly UsageTotal[]>) {
+  const drawn: { group_id: string; group_name: string; current: number }[] = [];
+  for (const node of tree.branch(holderId)) {
+    let current = 0;
+    for (const total of byGroup.get(node.id) ?? []) if (modelName === null || total.llm_model_used === modelName) current += total[COLUMN[quota]] as number;
+    if (current > 0) drawn.push({ group_id: node.id, group_name: node.name, current });
+  }
+  return drawn.sort((a, b) => b.current - a.current);
+}
+
+function percent(current: number, limit: number): number {
+  return limit === 0 ? 100 : Math.round((current / limit) * 1000) / 10;
+}

@@ -1,0 +1,141 @@
+import type { EffectiveLimits, LlmLimitsState, PolicyState } from "@gatehouse/contracts/limits";
+import { RE2JS } from "re2js";
+import { type FieldError, refuse, Refused } from "../../kernel/errors.ts";
+import type { Database, Trx } from "../../store/database.ts";
+import { readPolicyRows, writePolicy } from "../../store/group-policies.ts";
+import { knownModels } from "../../store/models.ts";
+import { lockTree } from "../../store/resource-groups.ts";
+import { notFound } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { capacityOf, overdrawn } from "./capacity.ts";
+import { documentOf, fieldsOf, loosened } from "./merge.ts";
+import type { PolicyTree } from "./policy-tree.ts";
+import { policyTreeOf } from "./policy-rows.ts";
+import { type PolicyDocument, type PolicyKind, POLICY_KINDS } from "./rules.ts";
+
+const RESOURCE = "group-policies";
+
+async function treeOf(db: Database | Trx, tenantId: string, groupId: string): Promise<PolicyTree> {
+  const tree = policyTreeOf(await readPolicyRows(db, tenantId));
+  if (tree.node(groupId) === undefined) throw notFound("resource group");
+  return tree;
+}
+
+/** Which document is meant: of what kind, and the model, server or skill it refines. */
+export interface PolicyOf {
+  readonly groupId: string;
+  readonly kind: PolicyKind;
+  readonly itemId?: string;
+}
+
+/** Replaces a document whole. Refuses what would loosen an inherited value or overdraw a budget; then nothing changes. */
+export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf, document: PolicyDocument): Promise<PolicyTree> {
+  await lockTree(write.trx, tenantId);
+  const before = await treeOf(write.trx, tenantId, of.groupId);
+  const itemId = await checkedItem(write.trx, tenantId, of);
+  const own = fieldsOf(document);
+  refuseBadPatterns(own.get("system_prompt.banned_patterns") as string[] | undefined);
+  const looser = loosened(before.inherited(of.groupId, of.kind, itemId), own);
+  if (looser.length > 0) throw limitRefusal("limit_exceeds_inherited", "This would loosen what is inherited", looser);
+  await writePolicy(write.trx, tenantId, { group_id: of.groupId, kind: of.kind, item_id: itemId, document: documentOf(own) as Record<string, unknown> }, write.now);
+  const after = await treeOf(write.trx, tenantId, of.groupId);
+  if (of.kind === "llm_limits" && itemId === "") {
+    const over = overdrawn(before, after, of.groupId);
+    if (over.length > 0) throw limitRefusal("limit_exceeds_available", "This is more than the budget holder has left", over);
+  }
+  const shown = (tree: PolicyTree) => ({ kind: of.kind, item_id: itemId === "" ? null : itemId, document: documentOf(tree.ownFields(of.groupId, of.kind, itemId)) });
+  write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: of.groupId, before: shown(before), after: shown(after) });
+  write.notify(tenantId, "policy");
+  return after;
+}
+
+/** Refuses a move under which the group's branch would hold values looser than its new ancestors allow, or promise too much. */
+export async function checkMove(write: Write, tenantId: string, groupId: string, parentId: string | null): Promise<void> {
+  const rows = await readPolicyRows(write.trx, tenantId);
+  const before = policyTreeOf(rows);
+  const after = policyTreeOf({ ...rows, groups: rows.groups.map((group) => (group.id === groupId ? { ...group, parent_group_id: parentId } : group)) });
+  const fields: FieldError[] = [];
+  for (const node of after.branch(groupId)) {
+    for (const kind of POLICY_KINDS) {
+      for (const itemId of ["", ...after.itemsOf(kind)]) {
+        const known = new Set(loosened(before.inherited(node.id, kind, itemId), before.ownFields(node.id, kind, itemId)).map(({ field }) => field));
+        const looser = loosened(after.inherited(node.id, kind, itemId), after.ownFields(node.id, kind, itemId)).filter(({ field }) => !known.has(field));
+        const at = `${node.name}: ${kind}${itemId === "" ? "" : ` of ${itemId}`}: `;
+        fields.push(...looser.map(({ field, message }) => ({ field: at + field, message })));
+      }
+    }
+  }
+  if (fields.length > 0) throw limitRefusal("limit_exceeds_inherited", "There the group would hold looser values than it would inherit", fields);
+  const over = overdrawn(before, after, groupId);
+  if (over.length > 0) throw limitRefusal("limit_exceeds_available", "There is not enough left of the budget it would draw on", over);
+}
+
+function limitRefusal(code: "limit_exceeds_inherited" | "limit_exceeds_available", words: string, fields: readonly FieldError[]): Refused {
+  return new Refused(refuse(code, `${words}: ${fields.map(({ field, message }) => `${field} ${message}`).join("; ")}`, { fields }));
+}
+
+/** The item a refinement is of. A model must be the tenant's; tool servers and skills are taken as they are named. */
+async function checkedItem(trx: Trx, tenantId: string, { kind, itemId }: PolicyOf): Promise<string> {
+  if (itemId === undefined) return "";
+  if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(trx, tenantId, [itemId])).has(itemId)) throw notFound("model");
+  return itemId;
+}
+
+function refuseBadPatterns(patterns: readonly string[] | undefined): void {
+  const fields = (patterns ?? []).flatMap((pattern, i) => {
+    try {
+      RE2JS.compile(pattern);
+      return [];
+    } catch (error) {
+      return [{ field: `governance.system_prompt.banned_patterns.${i}`, message: `is no pattern of RE2: ${(error as Error).message}` }];
+    }
+  });
+  if (fields.length > 0) throw new Refused(refuse("invalid_body", fields.map(({ field, message }) => `${field} ${message}`).join("; "), { fields }));
+}
+
+const shape = (fields: ReturnType<typeof fieldsOf>): Record<string, unknown> => documentOf(fields) as Record<string, unknown>;
+
+export function llmLimitsState(tree: PolicyTree, groupId: string): LlmLimitsState {
+  return {
+    group_id: groupId,
+    llm_global_limits: shape(tree.ownFields(groupId, "llm_limits")),
+    inherited_llm_limits: shape(tree.inherited(groupId, "llm_limits")),
+    effective_llm_limits: shape(tree.effective(groupId, "llm_limits")),
+    capacity: capacityOf(tree, groupId),
+  };
+}
+
+export function policyState(tree: PolicyTree, { groupId, kind, itemId = "" }: PolicyOf): PolicyState {
+  return {
+    group_id: groupId,
+    item_id: itemId === "" ? null : itemId,
+    own: shape(tree.ownFields(groupId, kind, itemId)),
+    inherited: shape(tree.inherited(groupId, kind, itemId)),
+    effective: shape(tree.effective(groupId, kind, itemId)),
+  };
+}
+
+export async function readPolicyTree(directory: Directory, tenantId: string, of: PolicyOf): Promise<PolicyTree> {
+  const tree = await treeOf(directory.db, tenantId, of.groupId);
+  if (of.itemId !== undefined && (of.kind === "llm_limits" || of.kind === "llm_governance") && !(await knownModels(directory.db, tenantId, [of.itemId])).has(of.itemId)) throw notFound("model");
+  return tree;
+}
+
+/** Every document in force for the group, with the refinements that reach it. */
+export async function effectiveLimitsOf(directory: Directory, tenantId: string, groupId: string): Promise<EffectiveLimits> {
+  const tree = await treeOf(directory.db, tenantId, groupId);
+  const line = [groupId, ...tree.above(groupId).map(({ id }) => id)];
+  const refinements = POLICY_KINDS.flatMap((kind) =>
+    [...tree.itemsOf(kind)].filter((item) => line.some((id) => tree.ownFields(id, kind, item).size > 0)).map((item) => ({ kind, item_id: item, effective: shape(tree.effective(groupId, kind, item)) })),
+  );
+  return {
+    group_id: groupId,
+    llm_limits: shape(tree.effective(groupId, "llm_limits")),
+    llm_governance: shape(tree.effective(groupId, "llm_governance")),
+    mcp_limits: shape(tree.effective(groupId, "mcp_limits")),
+    skill_limits: shape(tree.effective(groupId, "skill_limits")),
+    media_governance: shape(tree.effective(groupId, "media_governance")),
+    run_ceilings: shape(tree.effective(groupId, "run_ceilings")),
+    refinements,
+  };
+}

@@ -1,0 +1,10 @@
+import type { PolicyRows } from "../../store/group-policies.ts";
+import { PolicyTree } from "./policy-tree.ts";
+import type { PolicyKind } from "./rules.ts";
+
+export function policyTreeOf({ groups, policies }: PolicyRows): PolicyTree {
+  return new PolicyTree(
+    groups.map(({ id, name, parent_group_id }) => ({ id, name, parentId: parent_group_id })),
+    policies.map(({ group_id, kind, item_id, document }) => ({ groupId: group_id, kind: kind as PolicyKind, itemId: item_id, document })),
+  );
+}

@@ -1,0 +1,129 @@
+import { fieldsOf, type Fields, merge, NOTHING } from "./merge.ts";
+import type { PolicyDocument, PolicyKind, Quota } from "./rules.ts";
+
+export interface GroupNode {
+  readonly id: string;
+  readonly name: string;
+  readonly parentId: string | null;
+}
+
+export interface StoredPolicy {
+  readonly groupId: string;
+  readonly kind: PolicyKind;
+  /** The model, server or skill it refines; '' for the group's own. */
+  readonly itemId: string;
+  readonly document: PolicyDocument;
+}
+
+const keyOf = (groupId: string, kind: PolicyKind, itemId: string): string => `${groupId} ${kind} ${itemId}`;
+
+/**
+ * A tenant's groups with their documents, as one moment saw them. Everything is worked out when it is first asked for
+ * and kept, parents before children, so that a thousand groups cost a thousand merges and not a thousand chains.
+ */
+export class PolicyTree {
+  private readonly nodes: ReadonlyMap<string, GroupNode>;
+  private readonly own = new Map<string, Fields>();
+  private readonly items = new Map<string, Set<string>>();
+  private readonly merged = new Map<string, Fields>();
+  private children: Map<string, GroupNode[]> | null = null;
+
+  constructor(groups: readonly GroupNode[], policies: readonly StoredPolicy[]) {
+    this.nodes = new Map(groups.map((group) => [group.id, group]));
+    for (const { groupId, kind, itemId, document } of policies) {
+      const fields = fieldsOf(document);
+      if (fields.size === 0) continue;
+      this.own.set(keyOf(groupId, kind, itemId), fields);
+      if (itemId === "") continue;
+      const known = this.items.get(kind);
+      if (known === undefined) this.items.set(kind, new Set([itemId]));
+      else known.add(itemId);
+    }
+  }
+
+  node(id: string): GroupNode | undefined {
+    return this.nodes.get(id);
+  }
+
+  get groups(): IterableIterator<GroupNode> {
+    return this.nodes.values();
+  }
+
+  ownFields(groupId: string, kind: PolicyKind, itemId = ""): Fields {
+    return this.own.get(keyOf(groupId, kind, itemId)) ?? NOTHING;
+  }
+
+  /** The items of a kind that any group refines. */
+  itemsOf(kind: PolicyKind): ReadonlySet<string> {
+    return this.items.get(kind) ?? new Set();
+  }
+
+  /** What the groups above leave: for an item also what the group itself says for all items. */
+  inherited(groupId: string, kind: PolicyKind, itemId = ""): Fields {
+    const parentId = this.nodes.get(groupId)?.parentId ?? null;
+    const above = parentId === null ? NOTHING : this.effective(parentId, kind, itemId);
+    return itemId === "" ? above : merge(this.effective(groupId, kind), above);
+  }
+
+  effective(groupId: string, kind: PolicyKind, itemId = ""): Fields {
+    const key = keyOf(groupId, kind, itemId);
+    let found = this.merged.get(key);
+    if (found === undefined) {
+      found = itemId !== "" && !this.itemsOf(kind).has(itemId) ? this.effective(groupId, kind) : merge(this.inherited(groupId, kind, itemId), this.ownFields(groupId, kind, itemId));
+      this.merged.set(key, found);
+    }
+    return found;
+  }
+
+  childrenOf(groupId: string): readonly GroupNode[] {
+    if (this.children === null) {
+      this.children = new Map();
+      for (const node of this.nodes.values()) {
+        if (node.parentId === null) continue;
+        const siblings = this.children.get(node.parentId);
+        if (siblings === undefined) this.children.set(node.parentId, [node]);
+        else siblings.push(node);
+      }
+    }
+    return this.children.get(groupId) ?? [];
+  }
+
+  /** The group and all below it. */
+  branch(groupId: string): GroupNode[] {
+    const node = this.nodes.get(groupId);
+    if (node === undefined) return [];
+    const found = [node];
+    for (let i = 0; i < found.length; i++) found.push(...this.childrenOf((found[i] as GroupNode).id));
+    return found;
+  }
+
+  /** The groups above, nearest first. */
+  above(groupId: string): GroupNode[] {
+    const found: GroupNode[] = [];
+    for (let id = this.nodes.get(groupId)?.parentId ?? null; id !== null; ) {
+      const node = this.nodes.get(id);
+      if (node === undefined) break;
+      found.push(node);
+      id = node.parentId;
+    }
+    return found;
+  }
+
+  /** The nearest group above that sets the quota. */
+  holderOf(groupId: string, quota: Quota): GroupNode | undefined {
+    return this.above(groupId).find((node) => this.ownFields(node.id, "llm_limits").has(quota));
+  }
+
+  /** The groups that draw on a holder's quota, the nearest of each branch that set it; `without` leaves a branch out. */
+  drawers(holderId: string, quota: Quota, without?: string): { node: GroupNode; claim: number }[] {
+    const found: { node: GroupNode; claim: number }[] = [];
+    const pending = [...this.childrenOf(holderId)];
+    for (let node = pending.pop(); node !== undefined; node = pending.pop()) {
+      if (node.id === without) continue;
+      const claim = this.ownFields(node.id, "llm_limits").get(quota);
+      if (claim === undefined) pending.push(...this.childrenOf(node.id));
+      else found.push({ node, claim: claim as number });
+    }
+    return found;
+  }
+}

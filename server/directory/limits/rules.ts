@@ -1,0 +1,50 @@
+/**
+ * How the limit and governance documents of a group merge with those above it (interface 8.1, 8.3). One rule for each
+ * field; everything that merges, compares or checks a document goes by this table.
+ */
+
+/** A document as it is stored: at most two levels, null and absent meaning that nothing is said. */
+export type PolicyDocument = Readonly<Record<string, unknown>>;
+
+export const POLICY_KINDS = ["llm_limits", "llm_governance", "mcp_limits", "skill_limits", "media_governance", "run_ceilings"] as const;
+export type PolicyKind = (typeof POLICY_KINDS)[number];
+
+/**
+ * `lowest`, `highest`: the tighter number wins. `either`: true once anyone above says so. `intersect`: only what all
+ * allow. `unite`: everything anyone asks for. `nearest`: no restriction at all (a warning), so the group's own word
+ * counts. A list names values from the loosest to the tightest.
+ */
+export type Rule = "lowest" | "highest" | "either" | "intersect" | "unite" | "nearest" | readonly string[];
+
+const ENFORCE = ["clamp", "reject"] as const;
+
+/** Fields that are not simply a ceiling. */
+const RULES: Readonly<Record<string, Rule>> = {
+  "budget.hard_stop": "either",
+  "throughput.cooldown_seconds": "highest",
+  "frequency.cooldown_seconds": "highest",
+  "temperature.enforce": ENFORCE,
+  "context_window.enforce": ENFORCE,
+  "tool_use.mode": ["allow", "approval_required", "deny"],
+  "tool_use.allowed_tools": "intersect",
+  "tool_use.blocked_tools": "unite",
+  "system_prompt.prepend": "unite",
+  "system_prompt.append": "unite",
+  "system_prompt.banned_patterns": "unite",
+};
+
+/** `path` is `family.field`. Media fields go by their names, because their modes are open. */
+export function ruleOf(path: string): Rule {
+  const known = RULES[path];
+  if (known !== undefined) return known;
+  const field = path.slice(path.indexOf(".") + 1);
+  if (field.endsWith("_warning_percent")) return "nearest";
+  if (field.endsWith("_whitelist")) return "intersect";
+  if (field === "speed_min") return "highest";
+  if (field.startsWith("require_")) return "either";
+  return "lowest";
+}
+
+/** The quotas a group hands out to those below it: what they claim must fit into what it has. */
+export const QUOTAS = ["budget.daily_limit_usd", "budget.monthly_limit_usd", "tokens.daily_limit", "tokens.monthly_limit", "requests.daily_limit", "requests.monthly_limit"] as const;
+export type Quota = (typeof QUOTAS)[number];

@@ -1,0 +1,86 @@
+import type { Database } from "../../store/database.ts";
+import { runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import { utcDay } from "./periods.ts";
+import type { PolicyTree } from "./policy-tree.ts";
+
+interface GroupUse {
+  readonly groupId: string;
+  /** Null: of all models. */
+  readonly modelName: string | null;
+  readonly period: "day" | "month";
+  readonly measure: "requests" | "tokens" | "micros";
+}
+
+/** What the groups of a tenant used in one day and its month. */
+export class UsageOfDay {
+  private readonly byGroup = new Map<string, UsageTotal[]>();
+  private readonly sums = new Map<string, number>();
+
+  constructor(totals: readonly UsageTotal[]) {
+    for (const total of totals) {
+      const known = this.byGroup.get(total.resource_group_id);
+      if (known === undefined) this.byGroup.set(total.resource_group_id, [total]);
+      else known.push(total);
+    }
+  }
+
+  /** What the group and all below it used; added up once for each question. */
+  ofBranch(tree: PolicyTree, { groupId, modelName, period, measure }: GroupUse): number {
+    const column = `${period}_${measure}` as const;
+    const key = `${groupId} ${column} ${modelName ?? ""}`;
+    let sum = this.sums.get(key);
+    if (sum === undefined) {
+      sum = 0;
+      for (const { id } of tree.branch(groupId)) for (const total of this.byGroup.get(id) ?? []) if (modelName === null || total.llm_model_used === modelName) sum += total[column];
+      this.sums.set(key, sum);
+    }
+    return sum;
+  }
+}
+
+const WITHIN_MS = 10_000;
+
+/**
+ * What was used, as the usage totals in the database say: the truth that counters are warmed from and held to. Rows that
+ * this process has sealed are shipped before it is read.
+ */
+export class UsageTruth {
+  private readonly loading = new Map<string, Promise<UsageTotal[]>>();
+  private readonly db: Database;
+  private readonly shipped: () => Promise<void>;
+
+  /** `shipped` resolves when every row sealed so far is in the database. */
+  constructor(db: Database, shipped: () => Promise<void>) {
+    this.db = db;
+    this.shipped = shipped;
+  }
+
+  /** The day and month of `at`. Rejects when the database is away. */
+  async ofDay(tenantId: string, at: number): Promise<UsageOfDay> {
+    return new UsageOfDay(await this.totals(tenantId, utcDay(at)));
+  }
+
+  async run(tenantId: string, rootTaskId: string): Promise<RunTotal> {
+    await within(this.shipped());
+    return within(runTotal(this.db, tenantId, rootTaskId));
+  }
+
+  /** Calls that ask for the same at once share one read. */
+  private totals(tenantId: string, day: string): Promise<UsageTotal[]> {
+    const key = `${tenantId} ${day}`;
+    const under = this.loading.get(key);
+    if (under !== undefined) return under;
+    const load = within(this.shipped())
+      .then(() => within(usageTotals(this.db, tenantId, day)))
+      .finally(() => this.loading.delete(key));
+    this.loading.set(key, load);
+    return load;
+  }
+}
+
+function within<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error("the usage totals could not be read in time")), WITHIN_MS);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

@@ -1,0 +1,29 @@
+import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+
+/**
+ * What stands for a routing group while nobody knows which member will serve: under the group's own ceilings, and with
+ * the most that any of its members could cost or say, so that what is held for the call covers each of them.
+ */
+export function standIn(group: RoutingGroupEntry, members: readonly RoutingMember[]): ModelEntry {
+  const models = members.map(({ model }) => model);
+  const [first] = models;
+  if (first === undefined) throw new Error("a route has no member");
+  return {
+    ...first,
+    id: group.modelId,
+    name: group.id,
+    rateLimitRpm: group.rpmLimit,
+    rateLimitTpm: group.tpmLimit,
+    maxConcurrent: group.maxParallel,
+    contextWindow: largest(models.map((model) => model.contextWindow)),
+    maxOutputTokens: largest(models.map((model) => model.maxOutputTokens)),
+    defaultMaxTokens: largest(models.map((model) => model.defaultMaxTokens)),
+    priceSchedule: models.flatMap((model) => model.priceSchedule),
+  };
+}
+
+/** Null as soon as one of them has no bound. */
+function largest(values: readonly (number | null)[]): number | null {
+  return values.some((value) => value === null) ? null : Math.max(...(values as number[]));
+}

@@ -1,0 +1,66 @@
+import { duplicateMember, membersOf } from "../../wire/json-members.ts";
+
+/** What a policy's key names in a tool call's arguments: values to judge (none when the key is absent), or why they cannot be read. */
+export type ArgumentValues = { readonly kind: "values"; readonly values: readonly unknown[] } | { readonly kind: "unreadable"; readonly why: string };
+
+const DEPTH = 64;
+
+/**
+ * Finds the values at a dotted key in a tool call's arguments, a JSON text. A list on the way is looked into item by
+ * item, and a list at the end gives each of its items unless `whole`. Empty text is an object without members, as
+ * models send it. A name that stands twice in an object makes the arguments unreadable, because the tool may see the
+ * other one.
+ */
+export function argumentValues(text: string, key: string | null, whole: boolean): ArgumentValues {
+  if (text.trim() === "") return { kind: "values", values: key === null ? [{}] : [] };
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+    if (hasDuplicate(text, 0)) return { kind: "unreadable", why: "The arguments name a member twice." };
+  } catch {
+    return { kind: "unreadable", why: "The arguments are not JSON." };
+  }
+  if (key === null) return { kind: "values", values: [parsed] };
+  if (typeof parsed !== "object" || parsed === null) return { kind: "unreadable", why: "The arguments are not a JSON object." };
+  const found = Object.hasOwn(parsed, key) ? [(parsed as Record<string, unknown>)[key]] : at(parsed, key.split("."));
+  return { kind: "values", values: whole ? found : found.flatMap((value) => (Array.isArray(value) ? value.flat(DEPTH) : [value])) };
+}
+
+function at(value: unknown, path: readonly string[]): unknown[] {
+  const [first, ...rest] = path;
+  if (first === undefined) return [value];
+  if (typeof value !== "object" || value === null) return [];
+  if (Object.hasOwn(value, first)) return at((value as Record<string, unknown>)[first], rest);
+  return Array.isArray(value) ? value.flatMap((item) => at(item, path)) : [];
+}
+
+function hasDuplicate(text: string, depth: number): boolean {
+  if (depth > DEPTH) return true;
+  const opening = text.trimStart()[0];
+  if (opening !== "{" && opening !== "[") return false;
+  // The scanner reads objects; a list is read as one by naming each of its items.
+  if (opening === "[") return itemsOf(text).some((item) => hasDuplicate(item, depth + 1));
+  const members = membersOf(text);
+  return duplicateMember(members) !== null || members.some(({ valueStart, valueEnd }) => hasDuplicate(text.slice(valueStart, valueEnd), depth + 1));
+}
+
+/** The source text of each item of a list that has already parsed. */
+function itemsOf(text: string): string[] {
+  const items: string[] = [];
+  let depth = 0;
+  let from = 0;
+  for (let i = 0; i < text.length; i++) {
+    const c = text[i];
+    if (c === '"') {
+      while (text[++i] !== '"') if (text[i] === "\\") i++;
+    } else if (c === "[" || c === "{") {
+      if (++depth === 1) from = i + 1;
+    } else if (c === "]" || c === "}") {
+      if (--depth === 0) items.push(text.slice(from, i));
+    } else if (c === "," && depth === 1) {
+      items.push(text.slice(from, i));
+      from = i + 1;
+    }
+  }
+  return items;
+}

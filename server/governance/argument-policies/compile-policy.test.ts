@@ -1,0 +1,89 @@
+import { describe, expect, test } from "bun:test";
+import type { ArgumentPolicy } from "./argument-policy.ts";
+import { compilePolicy } from "./compile-policy.ts";
+
+const BASE: ArgumentPolicy = { id: "p1", name: "Guard", target: "tool", argument_key: "a", analyzer: "shell", severity: "deny", rules: [{ deny_if: "chaining", message: "One command at a time." }] };
+
+function fieldsOf(change: Partial<ArgumentPolicy>): string[] {
+  const made = compilePolicy({ ...BASE, ...change });
+  return made.ok ? [] : made.fields.map(({ field }) => field);
+}
+
+function judge(change: Partial<ArgumentPolicy>, args: unknown) {
+  const made = compilePolicy({ ...BASE, ...change });
+  if (!made.ok) throw new Error(JSON.stringify(made.fields));
+  return made.policy.judge(typeof args === "string" ? args : JSON.stringify(args));
+}
+
+describe("a policy that does not hold together names the field", () => {
+  const cases: readonly (readonly [Partial<ArgumentPolicy>, string[]])[] = [
+    [{}, []],
+    [{ analyzer: "guess" }, ["analyzer"]],
+    [{ analyzer: "toString" }, ["analyzer"]],
+    [{ rules: [] }, ["rules"]],
+    [{ rules: [{ deny_if: "writes", message: "x" }] }, ["rules.0.deny_if"]],
+    [{ rules: [{ deny_if: "constructor", message: "x" }] }, ["rules.0.deny_if"]],
+    [{ rules: [{ deny_if: "chaining", message: " " }] }, ["rules.0.message"]],
+    [{ rules: [{ deny_if: "chaining", message: "x", values: ["y"] }] }, ["rules.0.values"]],
+    [{ analyzer: "url", rules: [{ deny_if: "private_address", message: "x" }, { deny_if: "host_denied", message: "x" }] }, ["rules.1.values"]],
+    [{ analyzer: "path", rules: [{ deny_if: "outside_roots", message: "x", values: ["/a", " "] }] }, ["rules.0.values"]],
+    [{ argument_key: null }, ["argument_key"]],
+    [{ dialect: "postgres" }, ["dialect"]],
+    [{ analyzer: "sql", dialect: "db2", rules: [{ deny_if: "writes", message: "x" }] }, ["dialect"]],
+    [{ schema: {} }, ["schema"]],
+    [{ analyzer: "json_schema", rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
+    [{ analyzer: "json_schema", schema: { type: "nonsense" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
+    [{ analyzer: "json_schema", schema: { $ref: "https://example.com/a.json" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
+    [{ analyzer: "json_schema", schema: { type: "string", pattern: "^(a+)+$" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
+    [{ analyzer: "json_schema", schema: { type: "string", pattern: "^(a|b)*$" }, rules: [{ deny_if: "invalid", message: "x" }] }, ["schema"]],
+    [{ analyzer: "json_schema", schema: { type: "string", pattern: "^[a-z]+(-[a-z])?$" }, argument_key: null, rules: [{ deny_if: "invalid", message: "x" }] }, []],
+  ];
+  for (const [change, expected] of cases) test(JSON.stringify(change), () => expect(fieldsOf(change)).toEqual(expected));
+});
+
+describe("judging", () => {
+  test("a hit names the policy, the tool, the rule and its message", () => {
+    expect(judge({ severity: "warn" }, { a: "ls; rm x" })).toEqual({
+      policy_id: "p1", policy: "Guard", tool: "tool", argument_key: "a", severity: "warn", rule: "chaining", message: "One command at a time.",
+    });
+    expect(judge({}, { a: "ls" })).toBeNull();
+  });
+
+  test("the first rule that holds speaks, and unreadable text is denied with its own message when it has one", () => {
+    const rules = [{ deny_if: "redirection", message: "R" }, { deny_if: "chaining", message: "C" }];
+    expect(judge({ rules }, { a: "a; b > c" })?.message).toBe("R");
+    expect(judge({ rules }, { a: "'open" })).toMatchObject({ rule: "unparseable", message: expect.stringContaining("quote") });
+    expect(judge({ rules: [...rules, { deny_if: "unparseable", message: "U" }] }, { a: "'open" })?.message).toBe("U");
+  });
+
+  test("a dotted key is followed through objects and lists, and a whole name wins", () => {
+    expect(judge({ argument_key: "x.cmd" }, { x: { cmd: "a;b" } })?.rule).toBe("chaining");
+    expect(judge({ argument_key: "x.cmd" }, { "x.cmd": "a;b", x: { cmd: "a" } })?.rule).toBe("chaining");
+    expect(judge({ argument_key: "x.cmd" }, { x: [{ cmd: "a" }, { cmd: "a;b" }] })?.rule).toBe("chaining");
+    expect(judge({ argument_key: "x.1" }, { x: ["a;b", "a"] })).toBeNull();
+    expect(judge({ argument_key: "x" }, { x: ["a", ["b", "a;b"]] })?.rule).toBe("chaining");
+    expect(judge({ argument_key: "toString" }, { a: 1 })).toBeNull();
+    expect(judge({ argument_key: "x.cmd" }, '{"x":{"cmd":"a","cmd":"a;b"}}')?.rule).toBe("unparseable");
+    expect(judge({ argument_key: "x.cmd" }, '{"y":[{"a":1,"\\u0061":2}]}')?.rule).toBe("unparseable");
+    expect(judge({ argument_key: "x.cmd" }, '{"x":"text"}')).toBeNull();
+  });
+
+  test("lists of values", () => {
+    const denied = { analyzer: "values", rules: [{ deny_if: "in", message: "D", values: ["prod", "5"] }] };
+    for (const a of ["prod", " PROD ", "ｐｒｏｄ", "pr\u200bod", 5]) expect(judge(denied, { a })?.message).toBe("D");
+    for (const a of ["dev", true, null]) expect(judge(denied, { a })).toBeNull();
+    const allowed = { analyzer: "values", rules: [{ deny_if: "not_in", message: "N", values: ["dev", "true"] }] };
+    for (const a of ["dev", true, ["dev", "dev"]]) expect(judge(allowed, { a })).toBeNull();
+    for (const a of ["Dev", "prod", null, ["dev", "prod"]]) expect(judge(allowed, { a })?.message).toBe("N");
+    expect(judge(allowed, { a: { b: 1 } })?.rule).toBe("unparseable");
+  });
+
+  test("a JSON Schema judges the value, or the arguments whole", () => {
+    const schema = { type: "object", properties: { n: { type: "integer", maximum: 10 } }, required: ["n"], additionalProperties: false };
+    const whole = { analyzer: "json_schema", schema, argument_key: null, rules: [{ deny_if: "invalid", message: "I" }] };
+    expect(judge(whole, { n: 5 })).toBeNull();
+    for (const args of [{ n: 11 }, { n: "5" }, {}, "", { n: 1, m: 2 }, "[]"]) expect(judge(whole, args)?.message).toBe("I");
+    expect(judge(whole, "{")?.rule).toBe("unparseable");
+    expect(judge({ ...whole, argument_key: "list", schema: { type: "array", maxItems: 1 } }, { list: [1, 2] })?.message).toBe("I");
+  });
+});

@@ -1,0 +1,134 @@
+import type { FieldError } from "../../kernel/errors.ts";
+import type { Analyzer, Verdict } from "./analyzer.ts";
+import { type AnalyzerName, type ArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
+import { argumentValues } from "./argument-values.ts";
+import { schemaAnalyzer } from "./json-schema.ts";
+import { pathAnalyzer } from "./path.ts";
+import { shellAnalyzer } from "./shell.ts";
+import { sqlAnalyzer } from "./sql/sql-analyzer.ts";
+import { urlAnalyzer } from "./url.ts";
+import { valuesAnalyzer } from "./values.ts";
+
+/** A tool call that a policy speaks against. */
+export interface PolicyHit {
+  readonly policy_id: string;
+  readonly policy: string;
+  readonly tool: string;
+  readonly argument_key: string | null;
+  readonly severity: "deny" | "warn";
+  readonly rule: DenyIf;
+  readonly message: string;
+}
+
+export interface CompiledPolicy {
+  readonly id: string;
+  /** Name of the tool whose calls it judges. */
+  readonly target: string;
+  readonly severity: "deny" | "warn";
+  /** Loads the parsers it needs. Until then everything is unparseable, so nothing is let through by being early. */
+  prepare(): Promise<void>;
+  /** Judges a tool call's arguments, the JSON text as the model wrote it; null when no rule holds or the key is absent. */
+  judge(argumentsText: string): PolicyHit | null;
+}
+
+export type Compilation = { readonly ok: true; readonly policy: CompiledPolicy } | { readonly ok: false; readonly fields: readonly FieldError[] };
+
+interface Rule {
+  readonly denyIf: DenyIf;
+  readonly message: string;
+  readonly values: readonly string[];
+}
+
+/** Makes a policy ready to judge, or names each field that keeps it from being one. */
+export function compilePolicy(policy: ArgumentPolicy): Compilation {
+  const fields: FieldError[] = [];
+  const name = policy.analyzer;
+  if (!isAnalyzer(name)) return { ok: false, fields: [{ field: "analyzer", message: `must be one of ${Object.keys(DENY_IFS).join(", ")}` }] };
+  const rules = rulesOf(policy, name, fields);
+  if (name === "json_schema" ? policy.argument_key === "" : !policy.argument_key) fields.push({ field: "argument_key", message: "must name the argument to judge" });
+  for (const [field, owner] of [["dialect", "sql"], ["read_functions", "sql"], ["schema", "json_schema"]] as const) {
+    if (policy[field] !== undefined && owner !== name) fields.push({ field, message: `belongs to the analyzer ${owner}` });
+  }
+  const analyzer = analyzerOf(policy, name, fields);
+  if (analyzer === null || fields.length > 0) return { ok: false, fields };
+  return { ok: true, policy: compiled(policy, name, analyzer, rules) };
+}
+
+function isAnalyzer(name: string): name is AnalyzerName {
+  return Object.hasOwn(DENY_IFS, name);
+}
+
+function rulesOf(policy: ArgumentPolicy, analyzer: AnalyzerName, fields: FieldError[]): Rule[] {
+  const known: Readonly<Record<string, "none" | "required">> = DENY_IFS[analyzer];
+  if (policy.rules.length === 0) fields.push({ field: "rules", message: "must have at least one rule" });
+  return policy.rules.map((rule, index) => {
+    const need = Object.hasOwn(known, rule.deny_if) ? known[rule.deny_if] : undefined;
+    const values = rule.values ?? [];
+    if (need === undefined) fields.push({ field: `rules.${index}.deny_if`, message: `must be one of ${Object.keys(known).join(", ")} for the analyzer ${analyzer}` });
+    if (rule.message.trim() === "") fields.push({ field: `rules.${index}.message`, message: "must say why the call is denied" });
+    if (need === "required" && values.length === 0) fields.push({ field: `rules.${index}.values`, message: `${rule.deny_if} needs values` });
+    if (need === "none" && values.length > 0) fields.push({ field: `rules.${index}.values`, message: `${rule.deny_if} takes no values` });
+    if (values.some((value) => value.trim() === "")) fields.push({ field: `rules.${index}.values`, message: "must not hold an empty value" });
+    return { denyIf: rule.deny_if as DenyIf, message: rule.message, values };
+  });
+}
+
+function analyzerOf(policy: ArgumentPolicy, name: AnalyzerName, fields: FieldError[]): Analyzer | null {
+  switch (name) {
+    case "sql": {
+      const dialect = policy.dialect ?? "postgres";
+      if (!isDialect(dialect)) {
+        fields.push({ field: "dialect", message: `must be one of ${SQL_DIALECTS.join(", ")}` });
+        return null;
+      }
+      return sqlAnalyzer(dialect, policy.read_functions ?? []);
+    }
+    case "json_schema": {
+      const made = schemaAnalyzer(policy.schema);
+      if ("inspect" in made) return made;
+      fields.push({ field: "schema", message: made.message });
+      return null;
+    }
+    case "url":
+      return urlAnalyzer;
+    case "path":
+      return pathAnalyzer;
+    case "shell":
+      return shellAnalyzer;
+    case "values":
+      return valuesAnalyzer;
+  }
+}
+
+function isDialect(name: string): name is SqlDialect {
+  return (SQL_DIALECTS as readonly string[]).includes(name);
+}
+
+function compiled(policy: ArgumentPolicy, name: AnalyzerName, analyzer: Analyzer, rules: readonly Rule[]): CompiledPolicy {
+  const unparseable = (why: string): Verdict => ({
+    denied: { rule: "unparseable", message: rules.find((rule) => rule.denyIf === "unparseable")?.message ?? why },
+  });
+  const verdictOf = (value: unknown): Verdict => {
+    const findings = analyzer.inspect(value);
+    const rule = rules.find(({ denyIf, values }) => denyIf !== "unparseable" && findings.holds(denyIf, values));
+    if (rule !== undefined) return { denied: { rule: rule.denyIf, message: rule.message } };
+    return findings.unparseable === null ? { denied: null } : unparseable(findings.unparseable);
+  };
+  const hit = ({ denied }: Verdict): PolicyHit | null =>
+    denied && { policy_id: policy.id, policy: policy.name, tool: policy.target, argument_key: policy.argument_key, severity: policy.severity, ...denied };
+  return {
+    id: policy.id,
+    target: policy.target,
+    severity: policy.severity,
+    prepare: () => analyzer.prepare(),
+    judge(argumentsText) {
+      const found = argumentValues(argumentsText, policy.argument_key, name === "json_schema");
+      if (found.kind === "unreadable") return hit(unparseable(found.why));
+      for (const value of found.values) {
+        const spoken = hit(verdictOf(value));
+        if (spoken !== null) return spoken;
+      }
+      return null;
+    },
+  };
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { posix } from "node:path";
+import fc from "fast-check";
+import { pathAnalyzer } from "./path.ts";
+
+const ROOTS = ["/work/data", "/tmp/out"];
+const climbs = (path: string) => {
+  const findings = pathAnalyzer.inspect(path);
+  return findings.unparseable !== null || findings.holds("traversal", []);
+};
+const outside = (path: string, roots = ROOTS) => {
+  const findings = pathAnalyzer.inspect(path);
+  return findings.unparseable !== null || findings.holds("outside_roots", roots);
+};
+
+const NAME = fc.stringMatching(/^[a-z][a-z0-9_.-]{0,6}[a-z]$/);
+const PARENTS = ["..", "%2e%2e", "%2E.", ".%2e", "%252e%252e", "%25252e.", ".%u002e", "．．", ".\u200b.", "%c0%ae%c0%ae", ".. ", "%ef%bc%8e."];
+const SLASHES = ["/", "\\", "%2f", "%5C", "%252f", "／", "//", "/./", "∕"];
+
+describe("traversal", () => {
+  test("however it is written, a parent between names is found", () => {
+    fc.assert(
+      fc.property(fc.array(NAME, { maxLength: 3 }), fc.constantFrom(...PARENTS), fc.array(NAME, { minLength: 1, maxLength: 3 }), fc.constantFrom(...SLASHES), fc.constantFrom("", "/"), (before, parent, after, slash, start) => climbs(start + [...before, parent, ...after].join(slash))),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("ordinary names are none", () => {
+    fc.assert(fc.property(fc.array(NAME, { minLength: 1, maxLength: 6 }), fc.constantFrom("", "/", "./"), (names, start) => !climbs(start + names.join("/"))), { numRuns: 1_000 });
+    for (const path of ["a..b/c", "...", "/a/.hidden", "100%.txt", "a b/c d.txt", "ünï.txt", "v1.2..3"]) expect([path, climbs(path)]).toEqual([path, false]);
+  });
+});
+
+describe("roots", () => {
+  test("agrees with the path as the system resolves it", () => {
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom("work", "data", "tmp", "out", "..", ".", "x"), { minLength: 1, maxLength: 7 }), (parts) => {
+        const path = `/${parts.join("/")}`;
+        const real = posix.resolve(path);
+        const inside = ROOTS.some((root) => real === root || real.startsWith(`${root}/`));
+        // Climbing above the top is refused instead of ending at the top.
+        return inside ? outside(path) === false || posix.join(".", ...parts).startsWith("..") || aboveTop(parts) : outside(path);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test("knows what is in and what is out", () => {
+    for (const path of ["/work/data", "/work/data/", "/work/data/a/b.txt", "a/b.txt", "./x", "a/../b", "/tmp/out/x", "file:///work/data/x", "/work//data/x"]) expect([path, outside(path)]).toEqual([path, false]);
+    for (const path of ["/work/database", "/etc/passwd", "/", "../x", "a/../../x", "/work/data/../x", "~/x", "~root/x", "$HOME/x", "%APPDATA%/x", "C:\\x", "c:x", "//server/share", "\\\\server\\share", "/work/data%2f..%2fx", "file:///etc/passwd", "/work/data/\u0000/x", "/WORK/data/x"]) expect([path, outside(path)]).toEqual([path, true]);
+    expect(outside("c:\\data\\x.txt", ["C:\\data"])).toBe(false);
+    expect(outside("docs/a.md", ["docs"])).toBe(false);
+    expect(outside("src/a.ts", ["docs"])).toBe(true);
+    expect(outside("\\\\server\\share\\x", ["\\\\server\\share"])).toBe(false);
+  });
+
+  test("what is not text is unreadable", () => {
+    for (const value of [5, null, {}, "a\nb", "x".repeat(20_000)]) expect(pathAnalyzer.inspect(value).unparseable).not.toBeNull();
+  });
+});
+
+function aboveTop(parts: readonly string[]): boolean {
+  let depth = 0;
+  for (const part of parts) {
+    if (part === "..") depth--;
+    else if (part !== ".") depth++;
+    if (depth < 0) return true;
+  }
+  return false;
+}

@@ -1,0 +1,96 @@
+import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
+
+const LONGEST = 16 * 1024;
+const MOST_DECODINGS = 4;
+
+/**
+ * File paths of any system. A path may be decoded on its way to the disk, so it is judged as written and after each
+ * percent-decoding, with both kinds of slashes and with look-alikes of dots and slashes read as such. A relative path
+ * counts as relative to each absolute root. Links are not followed: that is for whoever opens the file.
+ */
+export const pathAnalyzer: Analyzer = {
+  prepare: NOTHING_TO_PREPARE,
+  inspect(value) {
+    if (typeof value !== "string") return unreadable("The argument is not text.");
+    const readings = value.length > LONGEST ? null : readingsOf(value);
+    if (readings === null) return unreadable("The argument is not a path that can be read in only one way.");
+    return {
+      unparseable: null,
+      holds(denyIf, values) {
+        if (denyIf === "traversal") return readings.some((reading) => segmentsOf(reading).some(isParent));
+        return denyIf === "outside_roots" && readings.some((reading) => !values.some((root) => isInside(reading, root)));
+      },
+    };
+  },
+};
+
+/** Each way the path may arrive; null when it holds what systems read differently. */
+function readingsOf(text: string): string[] | null {
+  const readings: string[] = [];
+  let current = text;
+  for (let round = 0; ; round++) {
+    if (/\p{Cc}/u.test(current)) return null;
+    readings.push(normalised(current));
+    const decoded = percentDecoded(current);
+    if (decoded === current) return readings;
+    if (decoded === null || round === MOST_DECODINGS) return null;
+    current = decoded;
+  }
+}
+
+/** Decodes each escape that is one, leaves a bare `%` alone; null for bytes that are no UTF-8, such as overlong dots. */
+function percentDecoded(text: string): string | null {
+  const unicode = text.replace(/%u([0-9a-f]{4})/gi, (_, hex: string) => String.fromCharCode(Number.parseInt(hex, 16)));
+  try {
+    return unicode.replace(/(?:%[0-9a-f]{2})+/gi, (run) => decodeURIComponent(run));
+  } catch {
+    return null;
+  }
+}
+
+function normalised(text: string): string {
+  return text
+    .normalize("NFKC")
+    .replace(/\p{Cf}/gu, "")
+    .replace(/[\u2024\u3002\uFF61]/g, ".")
+    .replace(/[\\\u2044\u2215\u29F5\u29F8\uFF0F]/g, "/")
+    .trim()
+    .replace(/^file:(?:\/\/(?:localhost)?(?=\/))?/i, "");
+}
+
+function segmentsOf(path: string): string[] {
+  return path.split("/").filter((segment) => segment !== "" && segment !== ".");
+}
+
+/** Windows drops trailing spaces and dots of a name, so `.. ` and `.. .` climb as well; `...` is a name, or a pattern of Go. */
+function isParent(segment: string): boolean {
+  return /^\s*\.\.(?:\s[\s.]*)?$/.test(segment);
+}
+
+function isAbsolute(path: string): boolean {
+  return path.startsWith("/") || /^[a-z]:/i.test(path);
+}
+
+/** The path's segments with `..` worked out; null when it climbs above where it starts. */
+function resolved(path: string): string[] | null {
+  const out: string[] = [];
+  for (const segment of segmentsOf(path)) {
+    if (!isParent(segment)) out.push(segment);
+    else if (out.pop() === undefined) return null;
+  }
+  return out;
+}
+
+function isInside(path: string, root: string): boolean {
+  // What the shell or the system would put in place of these is not known.
+  if (/^~|^\$|^%[^%]+%|^[a-z]:(?!\/)/i.test(path)) return false;
+  const base = normalised(root);
+  if (isAbsolute(path) && !isAbsolute(base)) return false;
+  if (path.startsWith("//") !== base.startsWith("//") && isAbsolute(path)) return false;
+  const inner = resolved(path);
+  const outer = resolved(base);
+  if (inner === null || outer === null) return false;
+  if (!isAbsolute(path) && isAbsolute(base)) return true;
+  const same = (a: string, b: string | undefined) => a === b || (/^[a-z]:$/i.test(a) && a.toLowerCase() === b?.toLowerCase());
+  return outer.every((segment, index) => same(segment, inner[index]));
+}

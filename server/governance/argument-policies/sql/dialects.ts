@@ -1,0 +1,131 @@
+import type { SqlDialect } from "../argument-policy.ts";
+import { isReadFunction } from "./dialect-functions.ts";
+import { type SqlFacts, unread } from "./facts.ts";
+import { lexicalSigns } from "./lexical-signs.ts";
+import { parseDialect, type Tree } from "./parsers.ts";
+import { parserText } from "./parser-text.ts";
+import { readPragma } from "./pragma.ts";
+import { lex, type Token } from "./tokens.ts";
+
+type Dialect = Exclude<SqlDialect, "postgres">;
+
+/** Statements of the parser's tree that only read. */
+const READS = new Set([
+  "Query", "Explain", "ExplainTable", "ShowTables", "ShowColumns", "ShowCreate", "ShowDatabases", "ShowSchemas", "ShowViews", "ShowFunctions",
+  "ShowVariable", "ShowVariables", "ShowStatus", "ShowCollation", "ShowCharset", "ShowObjects", "List",
+]);
+const WRITE_NODES = new Set(["Insert", "Update", "Delete", "Merge"]);
+
+/** Bounds within which the parser is quick and its tree shallow; measured with a wide margin. */
+const MOST_TOKENS = 8_000;
+const MOST_OPERATORS = 300;
+const DEEPEST_BRACKETS = 40;
+/** The parser doubles its time with each call within a call of T-SQL. */
+const DEEPEST_CALLS = (dialect: Dialect) => (dialect === "mssql" ? 11 : 24);
+const CHAINING = new Set(["AND", "OR", "NOT", "XOR", "UNION", "INTERSECT", "EXCEPT", "MINUS", "JOIN", "IS", "LIKE", "ILIKE", "BETWEEN", "IN", "AT", "COLLATE", "CASE", "ESCAPE", "DIV", "MOD", "REGEXP", "RLIKE", "GLOB", "MATCH", "PRIOR", "INTERVAL", "DATE", "TIMESTAMP"]);
+
+/**
+ * Analyses SQL of a dialect without its database's own parser: the words are looked at by themselves, then the tree of
+ * a tolerant parser. Only what both call a read is one.
+ */
+export function analyseDialect(sql: string, dialect: Dialect, trusted: ReadonlySet<string>): SqlFacts {
+  const lexed = lex(sql, dialect);
+  if (!lexed.ok) return unread(lexed.why, { writes: lexed.executableComment, opaque: lexed.executableComment });
+  const { tokens } = lexed;
+  const signs = lexicalSigns(tokens, dialect);
+  if (signs.statements === 0) return unread("The SQL holds no statement.");
+  const tooMuch = bound(tokens, dialect);
+  if (tooMuch !== null) return unread(tooMuch, signs);
+  const pragma = dialect === "sqlite" ? readPragma(tokens) : null;
+  if (pragma !== null) return { ...signs, unparseable: null, writes: signs.writes || pragma.writes, tables: pragma.tables };
+  // SHOW has too many forms for the parser, and no form that writes.
+  if (dialect === "mysql" && signs.statements === 1 && tokens[0]?.text === "SHOW" && !tokens.some(({ text }) => text === "(")) return { ...signs, unparseable: null, tables: namesOf(tokens) };
+  const parsed = parseDialect(parserText(tokens, dialect), dialect);
+  if (!parsed.ok) return unread(parsed.why, signs);
+  const seen = { writes: signs.writes, tables: new Set<string>() };
+  for (const statement of parsed.statements) lookAtStatement(statement, dialect, trusted, seen);
+  return { ...signs, unparseable: null, statements: Math.max(signs.statements, parsed.statements.length), writes: seen.writes, tables: [...seen.tables] };
+}
+
+/** Every name in the statement, since which of them are tables is not known. */
+function namesOf(tokens: readonly Token[]): string[] {
+  return tokens.flatMap(({ kind, text }) => (kind === "word" || kind === "name" ? [text.toLowerCase()] : []));
+}
+
+function bound(tokens: readonly Token[], dialect: Dialect): string | null {
+  if (tokens.length > MOST_TOKENS) return "The SQL is too long to be analysed.";
+  const calls: boolean[] = [];
+  let operators = 0;
+  for (const [index, { kind, text }] of tokens.entries()) {
+    const before = tokens[index - 1];
+    const opens = kind === "symbol" && (text === "(" || text === "[" || text === "{");
+    if (opens) calls.push(before?.kind === "word" || before?.kind === "name");
+    else if (kind === "symbol" && (text === ")" || text === "]" || text === "}")) calls.pop();
+    else if ((kind === "symbol" && text !== "," && text !== "." && text !== ";") || (kind === "word" && CHAINING.has(text))) operators++;
+    if (operators > MOST_OPERATORS || calls.length > DEEPEST_BRACKETS) return "The SQL is too involved to be analysed.";
+    if (opens && calls.filter(Boolean).length > DEEPEST_CALLS(dialect)) return "The SQL is too involved to be analysed.";
+  }
+  return null;
+}
+
+interface Seen {
+  writes: boolean;
+  readonly tables: Set<string>;
+}
+
+function lookAtStatement(statement: Tree, dialect: Dialect, trusted: ReadonlySet<string>, seen: Seen): void {
+  const kind = typeof statement === "string" ? statement : typeof statement === "object" && statement !== null ? (Object.keys(statement)[0] ?? "") : "";
+  if (!READS.has(kind)) seen.writes = true;
+  if (kind === "Explain") {
+    // EXPLAIN PLAN of Oracle writes its plan into a table.
+    const inner = (statement as { Explain: { statement?: unknown } }).Explain.statement;
+    if (dialect === "oracle" || typeof inner !== "object" || inner === null || !("Query" in inner)) seen.writes = true;
+  }
+  look(statement, dialect, trusted, seen);
+}
+
+/** Walks without recursion, so that no depth of nesting exhausts the stack. */
+function look(root: Tree, dialect: Dialect, trusted: ReadonlySet<string>, seen: Seen): void {
+  const open: Tree[] = [root];
+  for (let tree = open.pop(); tree !== undefined; tree = open.pop()) {
+    if (Array.isArray(tree)) {
+      const name = objectName(tree);
+      if (name === null) open.push(...tree);
+      else {
+        seen.tables.add(name);
+        // A name of four parts stands on another server.
+        if (dialect === "mssql" && tree.length > 3) seen.writes = true;
+      }
+    } else if (typeof tree === "object" && tree !== null) {
+      for (const [key, inner] of Object.entries(tree)) {
+        if (inner === null || typeof inner !== "object") continue;
+        if (WRITE_NODES.has(key) || key === "into") seen.writes = true;
+        const called = calledName(key, inner as Record<string, Tree>);
+        if (called === null) open.push(inner);
+        else {
+          // A table of SQLite may take arguments, as those for text search do; what writes that way is known by name.
+          const virtualTable = dialect === "sqlite" && key === "Table" && !called.startsWith("pragma_");
+          if (!virtualTable && !trusted.has(called) && !isReadFunction(called, dialect)) seen.writes = true;
+          if (key === "Table") seen.tables.add(called);
+          open.push({ ...inner, name: null });
+        }
+      }
+    }
+  }
+}
+
+/** The name a function, or a table function, is called by; null for anything else. */
+function calledName(key: string, node: Record<string, Tree>): string | null {
+  if (key !== "Function" && !(key === "Table" && typeof node["args"] === "object" && node["args"] !== null)) return null;
+  return Array.isArray(node["name"]) ? objectName(node["name"]) : null;
+}
+
+/** A list of identifiers is how the tree writes the name of a table, a column list being one of bare identifiers. */
+function objectName(list: readonly Tree[]): string | null {
+  if (list.length === 0) return null;
+  const parts = list.map((item) => {
+    const identifier = typeof item === "object" && item !== null ? (item as { Identifier?: { value?: unknown } }).Identifier : undefined;
+    return typeof identifier?.value === "string" ? identifier.value : null;
+  });
+  return parts.every((part) => part !== null) ? parts.join(".").toLowerCase() : null;
+}

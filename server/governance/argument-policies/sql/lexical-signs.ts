@@ -1,0 +1,98 @@
+import type { SqlDialect } from "../argument-policy.ts";
+import type { Token } from "./tokens.ts";
+import { words } from "./words.ts";
+
+/** What the words of a statement show, whatever the parser makes of them. */
+export interface LexicalSigns {
+  readonly statements: number;
+  readonly writes: boolean;
+  readonly ddl: boolean;
+  readonly opaque: boolean;
+}
+
+/** Reserved in every dialect wherever they begin a write, so a plain read holds none of them unquoted. */
+const WRITE_WORDS = words("INSERT UPDATE DELETE MERGE CREATE DROP ALTER TRUNCATE GRANT REVOKE INTO OUTFILE DUMPFILE NEXTVAL");
+const DDL_WORDS = words("CREATE DROP ALTER TRUNCATE GRANT REVOKE RENAME COMMENT");
+/** How a statement of each dialect that may be a read begins. */
+const READ_BEGINNINGS = words("SELECT WITH VALUES TABLE EXPLAIN DESCRIBE DESC SHOW PRAGMA FROM LIST LS");
+/**
+ * Statements of T-SQL need nothing between them, so a verb may stand right behind a read. All are reserved words, so
+ * none can be an alias.
+ */
+const TSQL_VERBS = words(`
+  BACKUP BEGIN BREAK BULK CHECKPOINT CLOSE COMMIT CONTINUE DBCC DEALLOCATE DECLARE DENY DUMP EXEC EXECUTE GOTO IF KILL LOAD OPEN PRINT PROC
+  RAISERROR READTEXT RECONFIGURE RESTORE RETURN REVERT ROLLBACK SAVE SET SETUSER SHUTDOWN TRAN TRANSACTION UPDATETEXT USE WAITFOR WHILE WRITETEXT
+  OPENROWSET OPENQUERY OPENDATASOURCE
+`);
+/** Functions that write, run texts or reach outside, in any position and any dialect. */
+const NEVER = /^(?:XP_\w+|SP_(?:EXECUTESQL|OA\w+|CONFIGURE|ADDEXTENDEDPROC)|LOAD_EXTENSION|WRITEFILE|READFILE|FSDIR|LOAD_FILE|SYS_EXEC|SYS_EVAL|LIB_MYSQLUDF\w*|UTL_\w+|DBMS_(?!LOB$|XPLAN$|RANDOM$|UTILITY$|CRYPTO$|METADATA$)\w+|HTTPURITYPE|DBURITYPE|OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|SETVAL)$/;
+const OPAQUE = /^(?:OPENROWSET|OPENQUERY|OPENDATASOURCE|EXTERNAL_QUERY|EXEC|EXECUTE|CALL|DO|PREPARE|SP_EXECUTESQL|DBMS_\w+|BEGIN|DECLARE)$/;
+
+/** Looks for the signs of a write among the unquoted words. A second opinion to the parser's: either of them is enough. */
+export function lexicalSigns(tokens: readonly Token[], dialect: SqlDialect): LexicalSigns {
+  let writes = false;
+  let ddl = false;
+  let opaque = false;
+  let statements = 0;
+  let begins = true;
+  for (const [index, token] of tokens.entries()) {
+    const before = tokens[index - 1];
+    const after = tokens[index + 1];
+    if (isSymbol(token, ";")) {
+      begins = true;
+      continue;
+    }
+    const { kind, text } = token;
+    if (begins && !isSymbol(token, "(")) {
+      statements++;
+      begins = false;
+      if (kind !== "word" || !READ_BEGINNINGS.has(text)) writes = true;
+      if (kind === "word" && DDL_WORDS.has(text)) ddl = true;
+      if (kind === "word" && OPAQUE.test(text)) opaque = true;
+    }
+    // The variable of MySQL is set, the database link of Oracle reaches outside.
+    if (isSymbol(token, ":=") || (dialect === "oracle" && isSymbol(token, "@"))) writes = true;
+    // Quotes take a word its meaning as a keyword, not as the name of a function or of what a sequence gives.
+    if (kind === "name" && text.split(".").some((part) => NEVER.test(part.toUpperCase()) || part.toUpperCase() === "NEXTVAL")) writes = true;
+    if (kind !== "word") continue;
+    if (NEVER.test(text)) writes = true;
+    if (OPAQUE.test(text) && NEVER.test(text)) opaque = true;
+    if (isWriteWord(text, before, after, tokens[index - 2], dialect)) {
+      writes = true;
+      if (DDL_WORDS.has(text)) ddl = true;
+    }
+    if (text === "NEXT" && after?.text === "VALUE" && tokens[index + 2]?.text === "FOR") writes = true;
+    if (dialect === "mssql" && TSQL_VERBS.has(text) && !isSymbol(before, ".")) {
+      writes = true;
+      if (OPAQUE.test(text)) opaque = true;
+      // The verb begins a statement of its own, unless it is the first.
+      if (index > 0 && !isSymbol(before, ";")) statements++;
+    }
+  }
+  return { statements, writes, ddl, opaque };
+}
+
+function isWriteWord(text: string, before: Token | undefined, after: Token | undefined, beforeThat: Token | undefined, dialect: SqlDialect): boolean {
+  if (!WRITE_WORDS.has(text)) return false;
+  // Sequences are read from by a name after a dot.
+  if (text === "NEXTVAL") return true;
+  if (isSymbol(before, ".")) return false;
+  switch (text) {
+    case "UPDATE":
+      return !(before?.text === "FOR" || (before?.text === "KEY" && beforeThat?.text === "NO"));
+    case "MERGE":
+      return !(dialect === "mssql" && (after?.text === "JOIN" || (before?.text === "OPTION" && after?.text === ")")));
+    case "INSERT":
+    case "TRUNCATE":
+      // Functions of these names are told by their bracket; a statement would name a table first.
+      return !(isSymbol(after, "(") && (dialect === "mysql" || dialect === "snowflake" || dialect === "bigquery"));
+    case "CREATE":
+      return before?.text !== "SHOW";
+    default:
+      return true;
+  }
+}
+
+function isSymbol(token: Token | undefined, text: string): boolean {
+  return token?.kind === "symbol" && token.text === text;
+}

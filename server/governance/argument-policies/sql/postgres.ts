@@ -1,0 +1,105 @@
+import { type SqlFacts, unread } from "./facts.ts";
+import { type Tree, parsePostgres } from "./parsers.ts";
+import { isOpaquePostgresFunction, isPostgresReadFunction } from "./postgres-functions.ts";
+
+/** Names of syntax nodes that only read, whatever stands in them is walked too. Every other node is a write. */
+const READS = new Set([
+  "SelectStmt", "ExplainStmt", "VariableShowStmt", "ResTarget", "ColumnRef", "A_Const", "A_Expr", "A_Star", "A_ArrayExpr", "A_Indirection",
+  "A_Indices", "BoolExpr", "FuncCall", "TypeCast", "TypeName", "RangeVar", "RangeSubselect", "RangeFunction", "RangeTableSample",
+  "RangeTableFunc", "RangeTableFuncCol", "JoinExpr", "SubLink", "SortBy", "WindowDef", "CommonTableExpr", "CaseExpr", "CaseWhen",
+  "CoalesceExpr", "MinMaxExpr", "NullTest", "BooleanTest", "RowExpr", "List", "String", "Integer", "Float", "Boolean", "BitString",
+  "GroupingSet", "GroupingFunc", "CollateClause", "LockingClause", "ParamRef", "SQLValueFunction", "XmlExpr", "XmlSerialize",
+  "NamedArgExpr", "ColumnDef", "DefElem", "SetToDefault",
+]);
+const JSON_EXPRESSION = /^Json[A-Z]\w*$/;
+const DDL = /^(?:Create|Alter|Drop|Truncate|Grant|Rename|Comment|Reindex|Cluster|Define|Index|View|Rule|SecLabel|ImportForeignSchema|RefreshMatView|ReassignOwned|CompositeType)\w*Stmt$/;
+/** Statements that run a text or a program the tree does not show. */
+const OPAQUE = new Set(["DoStmt", "CallStmt", "ExecuteStmt", "LoadStmt", "FetchStmt", "CreateFunctionStmt"]);
+
+/** More pieces than this make trees so deep that walking them could exhaust the stack. */
+const MOST_PIECES = 12_000;
+
+/** Analyses PostgreSQL with PostgreSQL's own grammar. `trusted` are functions that only read, lower case, with schema where there is one. */
+export function analysePostgres(sql: string, trusted: ReadonlySet<string>): SqlFacts {
+  let pieces = 0;
+  for (const _ of sql.matchAll(/[\p{L}\p{N}_$]+|[^\s\p{L}\p{N}_$]/gu)) pieces++;
+  if (pieces > MOST_PIECES) return unread("The SQL is too long to be analysed.");
+  const parsed = parsePostgres(sql);
+  if (!parsed.ok) return unread(parsed.why);
+  if (parsed.statements.length === 0) return unread("The SQL holds no statement.");
+  const seen: Seen = { writes: false, ddl: false, opaque: false, tables: new Set() };
+  for (const statement of parsed.statements) look(statement, seen, trusted);
+  return { unparseable: null, statements: parsed.statements.length, writes: seen.writes, ddl: seen.ddl, opaque: seen.opaque, tables: [...seen.tables] };
+}
+
+interface Seen {
+  writes: boolean;
+  ddl: boolean;
+  opaque: boolean;
+  readonly tables: Set<string>;
+}
+
+/** Walks without recursion, so that no depth of nesting exhausts the stack. */
+function look(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
+  const open: Tree[] = [root];
+  for (let tree = open.pop(); tree !== undefined; tree = open.pop()) {
+    if (Array.isArray(tree)) open.push(...tree);
+    else if (typeof tree === "object" && tree !== null) {
+      const node = tree as Record<string, Tree>;
+      if (typeof node["relname"] === "string") seen.tables.add(dotted([node["catalogname"], node["schemaname"], node["relname"]]));
+      for (const [key, inner] of Object.entries(node)) {
+        lookAt(key, inner, seen, trusted);
+        if (inner !== null && typeof inner === "object") open.push(inner);
+      }
+    }
+  }
+}
+
+function lookAt(key: string, inner: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
+  if (key === "intoClause") {
+    seen.writes = true;
+    seen.ddl = true;
+  } else if (key === "FuncCall") lookAtCall(inner as Record<string, Tree>, seen, trusted);
+  else if (key === "CopyStmt") seen.writes ||= !isCopyToClient(inner as Record<string, Tree>);
+  else if (/^[A-Z]/.test(key) && !READS.has(key) && !JSON_EXPRESSION.test(key)) {
+    seen.writes = true;
+    if (OPAQUE.has(key)) seen.opaque = true;
+    if (DDL.test(key)) {
+      seen.ddl = true;
+      for (const name of namesIn(inner)) seen.tables.add(name);
+    }
+  }
+}
+
+/** `COPY ... TO STDOUT` only reads; with a file or a program it reaches outside the database. */
+function isCopyToClient(copy: Record<string, Tree>): boolean {
+  return !copy["is_from"] && !copy["is_program"] && !copy["filename"];
+}
+
+function lookAtCall(call: Record<string, Tree>, seen: Seen, trusted: ReadonlySet<string>): void {
+  const name = stringsOf(call["funcname"]).join(".").toLowerCase();
+  if (isOpaquePostgresFunction(name)) seen.opaque = true;
+  if (!trusted.has(name) && !isPostgresReadFunction(name)) seen.writes = true;
+}
+
+/** A list of `String` nodes as text. */
+function stringsOf(list: Tree): string[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item) => {
+    const text = (item as { String?: { sval?: unknown } }).String?.sval;
+    return typeof text === "string" ? [text] : [];
+  });
+}
+
+/** What DROP, GRANT, COMMENT and their like name: their trees hold bare lists of names instead of tables. */
+function namesIn(tree: Tree): string[] {
+  if (Array.isArray(tree)) {
+    const own = stringsOf(tree);
+    return [...(own.length > 0 ? [dotted(own)] : []), ...tree.flatMap(namesIn)];
+  }
+  return typeof tree === "object" && tree !== null ? Object.values(tree).flatMap(namesIn) : [];
+}
+
+function dotted(parts: readonly Tree[]): string {
+  return parts.filter((part): part is string => typeof part === "string" && part !== "").join(".").toLowerCase();
+}

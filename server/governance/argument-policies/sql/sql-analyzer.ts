@@ -1,0 +1,44 @@
+import { type Analyzer, type Findings, unreadable } from "../analyzer.ts";
+import type { SqlDialect } from "../argument-policy.ts";
+import { analyseDialect } from "./dialects.ts";
+import type { SqlFacts } from "./facts.ts";
+import { loadDialectParser, loadPostgresParser } from "./parsers.ts";
+import { analysePostgres } from "./postgres.ts";
+import { mayName } from "./table-names.ts";
+
+const LONGEST = 64 * 1024;
+
+/** SQL of one dialect. It is one layer of a defence: what it lets through still meets the rights of the database's role. */
+export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[]): Analyzer {
+  const trusted = new Set(readFunctions.map((name) => name.toLowerCase()));
+  return {
+    prepare: dialect === "postgres" ? loadPostgresParser : loadDialectParser,
+    inspect(value) {
+      if (typeof value !== "string") return unreadable("The argument is not text.");
+      if (value.length > LONGEST) return unreadable("The SQL is too long to be analysed.");
+      // PostgreSQL's own parser stops at a NUL, so whatever stands behind it would go unseen.
+      if (value.includes("\0")) return unreadable("The SQL holds a NUL character.");
+      return findings(dialect === "postgres" ? analysePostgres(value, trusted) : analyseDialect(value, dialect, trusted));
+    },
+  };
+}
+
+function findings(facts: SqlFacts): Findings {
+  return {
+    unparseable: facts.unparseable,
+    holds(denyIf, values) {
+      switch (denyIf) {
+        case "writes":
+          return facts.writes;
+        case "ddl":
+          return facts.ddl;
+        case "multi_statement":
+          return facts.statements > 1;
+        case "tables":
+          return facts.opaque || facts.tables.some((table) => values.some((pattern) => mayName(table, pattern)));
+        default:
+          return false;
+      }
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
+import { isPrivateHost } from "./private-host.ts";
+
+const LONGEST = 16 * 1024;
+const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i;
+const HOST_AND_PORT = /^[^/?#:@]+:\d{1,5}(?:[/?#]|$)/;
+
+/**
+ * URLs, read by the WHATWG rules. A text without a scheme is read as a web address, as most tools do. What parsers are
+ * known to read differently (backslashes, white space and control characters inside) is unreadable.
+ */
+export const urlAnalyzer: Analyzer = {
+  prepare: NOTHING_TO_PREPARE,
+  inspect(value) {
+    if (typeof value !== "string") return unreadable("The argument is not text.");
+    const url = read(value.trim());
+    if (url === null) return unreadable("The argument is not a URL that can be read in only one way.");
+    const scheme = url.protocol.slice(0, -1);
+    const host = hostOf(url);
+    return {
+      unparseable: null,
+      holds(denyIf, values) {
+        switch (denyIf) {
+          case "private_address":
+            return scheme === "file" || (host !== null && isPrivateHost(host));
+          case "userinfo":
+            return url.username !== "" || url.password !== "";
+          case "host_denied":
+            return host !== null && values.some((pattern) => matchesHost(host, pattern));
+          case "host_not_allowed":
+            return host === null || !values.some((pattern) => matchesHost(host, pattern));
+          case "scheme_not_allowed":
+            return !values.some((allowed) => allowed.toLowerCase().replace(/:?\/*$/, "") === scheme);
+          default:
+            return false;
+        }
+      },
+    };
+  },
+};
+
+function read(text: string): URL | null {
+  if (text === "" || text.length > LONGEST || /[\\\s\p{Cc}\p{Cf}]/u.test(text)) return null;
+  const named = HAS_SCHEME.test(text) && !HOST_AND_PORT.test(text);
+  // Without both slashes WHATWG still finds a host behind a web scheme, others a path.
+  if (named && /^(?:https?|wss?|ftp):(?!\/\/[^/])/i.test(text)) return null;
+  try {
+    return new URL(named ? text : text.startsWith("//") ? `http:${text}` : `http://${text}`);
+  } catch {
+    return null;
+  }
+}
+
+/** The host with numbers and letters read as the web reads them, whatever the scheme; null when the URL names none. */
+function hostOf(url: URL): string | null {
+  if (url.hostname === "") return null;
+  try {
+    return new URL(`http://${url.hostname}`).hostname.replace(/\.+$/, "");
+  } catch {
+    return url.hostname.toLowerCase();
+  }
+}
+
+/** `*.example.com` matches below example.com and not itself; anything else matches exactly. */
+function matchesHost(host: string, pattern: string): boolean {
+  const wanted = pattern.trim().toLowerCase().replace(/\.+$/, "");
+  if (wanted === "*") return true;
+  if (wanted.startsWith("*.")) return host.endsWith(asciiHost(wanted.slice(2), "."));
+  return host === asciiHost(wanted, "");
+}
+
+function asciiHost(name: string, prefix: string): string {
+  try {
+    return prefix + new URL(`http://${name}`).hostname;
+  } catch {
+    return prefix + name;
+  }
+}

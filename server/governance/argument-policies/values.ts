@@ -1,0 +1,21 @@
+import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
+
+/**
+ * Lists of values. A denied value is found however it is spelled (case, width, surrounding space); an allowed one must
+ * be written exactly. Numbers, booleans and null are compared as JSON writes them.
+ */
+export const valuesAnalyzer: Analyzer = {
+  prepare: NOTHING_TO_PREPARE,
+  inspect(value) {
+    if (typeof value === "object" && value !== null) return unreadable("The argument is not a single value.");
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return {
+      unparseable: null,
+      holds: (denyIf, values) => (denyIf === "in" ? values.some((one) => folded(one) === folded(text)) : denyIf === "not_in" && !values.includes(text)),
+    };
+  },
+};
+
+function folded(text: string): string {
+  return text.normalize("NFKC").replace(/[\p{Cf}\p{Cc}]/gu, "").trim().toLowerCase();
+}

@@ -1,0 +1,19 @@
+import type { Finding } from "./finding.ts";
+import { type Decided, HoldBack } from "./hold-back.ts";
+import type { TextGuard } from "./text-guard.ts";
+
+/** What a guard makes of a whole text. */
+export interface GuardedText {
+  /** The text with placeholders; when it was blocked, what stands before the finding that blocked. */
+  readonly text: string;
+  readonly findings: readonly Decided[];
+  readonly blocked: Finding | null;
+}
+
+/** Guards a text that is there as a whole: a stream of one piece, so that both give the same. */
+export function redactText(guard: TextGuard, text: string): GuardedText {
+  if (guard.rules.length === 0 || text === "") return { text, findings: [], blocked: null };
+  const stream = new HoldBack(guard);
+  const out = stream.end(text);
+  return { text: out, findings: stream.findings, blocked: stream.blocked };
+}

@@ -1,0 +1,20 @@
+/** A token bucket with lazy refill. `level` may be below zero: it was charged after the fact. */
+export interface Bucket {
+  level: number;
+  at: number;
+}
+
+/** Refills for the time that has passed; a clock that went back refills nothing. */
+export function refill(bucket: Bucket, perMinute: number, capacity: number, now: number): void {
+  const passed = now - bucket.at;
+  if (passed > 0) {
+    bucket.level = Math.min(capacity, bucket.level + (passed * perMinute) / 60_000);
+    bucket.at = now;
+  }
+  if (bucket.level > capacity) bucket.level = capacity;
+}
+
+/** Milliseconds until the bucket holds `needed` again. */
+export function msUntil(bucket: Bucket, needed: number, perMinute: number): number {
+  return perMinute <= 0 ? 60_000 : Math.max(0, Math.ceil(((needed - bucket.level) * 60_000) / perMinute));
+}

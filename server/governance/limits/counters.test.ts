@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { jsonLog } from "../../kernel/log.ts";
+import { openValkey } from "../../runtime/valkey.ts";
+import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
+import type { Actual, Admission, BucketLimit, Counters, Demand, Plan, Scope, WindowLimit } from "./counters.ts";
+import { InProcessCounters } from "./in-process.ts";
+import { ValkeyCounters } from "./valkey.ts";
+
+/** One suite for both homes of counters. The clock is the test's own. */
+
+const DAY = 86_400_000;
+const NOON = Date.UTC(2026, 10, 21, 12);
+
+interface Home {
+  readonly name: string;
+  /** Counters at a clock, of a tenant nobody else has. `moved` is told how far the clock goes. */
+  make(clock: { now: number }): { counters: Counters; tenantId: string };
+}
+
+let valkey: TestValkey | undefined;
+const opened: Counters[] = [];
+let tenants = 0;
+
+const homes: Home[] = [
+  { name: "in process", make: (clock) => ({ counters: new InProcessCounters(() => clock.now), tenantId: `t${tenants++}` }) },
+  ...(haveValkey
+    ? [
+        {
+          name: "Valkey",
+          make: (clock: { now: number }) => {
+            const counters = new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.now, log: jsonLog("error") });
+            opened.push(counters);
+            return { counters, tenantId: `t${tenants++}` };
+          },
+        },
+      ]
+    : []),
+];
+
+beforeAll(async () => {
+  if (haveValkey) valkey = await startValkey();
+});
+afterAll(async () => {
+  await Promise.all(opened.map((counters) => counters.close()));
+  await valkey?.stop();
+});
+
+const scope = (key: string, more: Partial<Scope> = {}): Scope => ({ key, kind: "group", groupId: key, groupName: key, cooldownMs: 0, maxConcurrent: null, ...more });
+const window = (key: string, measure: WindowLimit["measure"], limit: number, more: Partial<WindowLimit> = {}): WindowLimit => ({ key, scope: 0, measure, limit, hard: true, warnAt: null, startsAt: NOON - (NOON % DAY), resetsAt: NOON - (NOON % DAY) + DAY, limitType: `daily_${measure}`, truth: null, ...more });
+const bucket = (key: string, measure: BucketLimit["measure"], perMinute: number, capacity = perMinute): BucketLimit => ({ key, scope: 0, measure, perMinute, capacity, limitType: `${measure}_per_minute` });
+const plan = (tenantId: string, parts: Partial<Plan>): Plan => ({ tenantId, scopes: [scope("g")], windows: [], buckets: [], ...parts });
+const nothing: Actual = { requests: 0, input: 0, output: 0, micros: 0 };
+const demand = (tokens = 0, micros = 0, toolCalls = 0): Demand => ({ tokens, micros, toolCalls });
+
+let calls = 0;
+
+async function warmed(counters: Counters, of: Plan, at: number): Promise<Plan> {
+  await counters.warm(of, new Map(of.windows.map((_, i) => [i, 0])), at);
+  return of;
+}
+
+async function tryCall(counters: Counters, of: Plan, wants: Demand): Promise<{ id: string; outcome: Admission }> {
+  const id = `call-${calls++}`;
+  return { id, outcome: await counters.admit(id, of, wants, false) };
+}
+
+for (const home of homes) {
+  describe(home.name, () => {
+    describe("exactly N of M at once pass a limit of N", () => {
+      const kinds: [name: string, of: (tenantId: string, n: number) => Plan, wants: Demand][] = [
+        ["requests of a day", (t, n) => plan(t, { windows: [window("w", "requests", n)] }), demand()],
+        ["tokens of a day", (t, n) => plan(t, { windows: [window("w", "tokens", n * 70 + 69)] }), demand(70)],
+        ["dollars of a month", (t, n) => plan(t, { windows: [window("w", "micros", n * 333)] }), demand(0, 333)],
+        ["tool calls of an hour", (t, n) => plan(t, { windows: [window("w", "tool_calls", n * 2)] }), demand(0, 0, 2)],
+        ["requests a minute", (t, n) => plan(t, { buckets: [bucket("b", "requests", n)] }), demand()],
+        ["calls at once", (t, n) => plan(t, { scopes: [scope("g", { maxConcurrent: n })] }), demand()],
+        ["four levels, the second the tightest", (t, n) => plan(t, { scopes: [scope("a"), scope("b"), scope("c"), scope("d")], windows: [window("a", "requests", 10 * n), window("b", "requests", n, { scope: 1 }), window("c", "micros", 30 * n, { scope: 2 }), window("d", "requests", 99 * n, { scope: 3 })] }), demand(0, 3)],
+      ];
+      test.each(kinds)("%s, 200 rounds", async (_name, make, wants) => {
+        for (let round = 0; round < 200; round++) {
+          const { counters, tenantId } = round === 0 || home.name === "in process" ? home.make({ now: NOON }) : { counters: opened.at(-1) as Counters, tenantId: `t${tenants++}` };
+          const n = 1 + (round % 7);
+          const of = await warmed(counters, make(tenantId, n), NOON);
+          const outcomes = await Promise.all(Array.from({ length: n + 1 + (round % 5) }, () => tryCall(counters, of, wants)));
+          expect(outcomes.filter(({ outcome }) => outcome.kind === "admitted").length).toBe(n);
+        }
+      });
+    });
+
+    test("one refused level takes nothing at the others", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const of = await warmed(counters, plan(tenantId, { scopes: [scope("leaf", { maxConcurrent: 5 }), scope("root")], windows: [window("leaf", "micros", 1000), window("root", "requests", 0, { scope: 1 })], buckets: [bucket("b", "requests", 1)] }), NOON);
+      expect((await tryCall(counters, of, demand(0, 10))).outcome).toMatchObject({ kind: "denied", denial: { by: "window", index: 1 } });
+      const alone = { ...of, windows: of.windows.slice(0, 1) };
+      expect((await tryCall(counters, alone, demand(0, 1000))).outcome.kind).toBe("admitted");
+    });
+
+    test("what is held is waited for, what is spent is refused, and the difference comes back", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const of = await warmed(counters, plan(tenantId, { windows: [window("w", "micros", 100)] }), NOON);
+      const first = await tryCall(counters, of, demand(0, 90));
+      expect((await tryCall(counters, of, demand(0, 20))).outcome).toEqual({ kind: "held", key: "w" });
+      expect((await tryCall(counters, of, demand(0, 101))).outcome).toMatchObject({ kind: "denied", denial: { by: "window", spent: 0 } });
+      expect(await counters.settle({ id: first.id, plan: of, demand: demand(0, 90) }, { requests: 1, input: 1, output: 1, micros: 30 })).toEqual([30]);
+      // A second time changes nothing.
+      expect(await counters.settle({ id: first.id, plan: of, demand: demand(0, 90) }, { requests: 1, input: 1, output: 1, micros: 30 })).toEqual([]);
+      expect((await tryCall(counters, of, demand(0, 71))).outcome).toMatchObject({ kind: "denied", denial: { by: "window", spent: 30 } });
+      expect((await tryCall(counters, of, demand(0, 70))).outcome.kind).toBe("admitted");
+    });
+
+    test("a call that never left gives its request back", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const of = await warmed(counters, plan(tenantId, { windows: [window("w", "requests", 1)] }), NOON);
+      const first = await tryCall(counters, of, demand());
+      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("denied");
+      await counters.settle({ id: first.id, plan: of, demand: demand() }, nothing);
+      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("admitted");
+    });
+
+    test("tokens and dollars a minute are charged afterwards, and an empty bucket locks its scope", async () => {
+      const clock = { now: NOON };
+      const { counters, tenantId } = home.make(clock);
+      const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 60_000 })], buckets: [bucket("b", "output", 600, 100)] });
+      const first = await tryCall(counters, of, demand());
+      await counters.settle({ id: first.id, plan: of, demand: demand() }, { requests: 1, input: 5, output: 100, micros: 0 });
+      const refused = await tryCall(counters, of, demand());
+      expect(refused.outcome).toMatchObject({ kind: "denied", denial: { by: "cooldown", limitType: "output_per_minute" } });
+    });
+
+    test("an unknown window is cold until the truth is in", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const of = plan(tenantId, { windows: [window("w", "tokens", 100), window("v", "requests", 5)] });
+      expect((await tryCall(counters, of, demand(1))).outcome).toEqual({ kind: "cold", windows: [0, 1] });
+      await counters.warm(of, new Map([[0, 95], [1, 4]]), NOON);
+      expect((await tryCall(counters, of, demand(5))).outcome).toEqual({ kind: "admitted", spent: [95, 5] });
+      // The truth is late: what it does not know yet is not forgotten.
+      await counters.warm(of, new Map([[0, 95], [1, 4]]), NOON);
+      expect((await tryCall(counters, of, demand(1))).outcome).toMatchObject({ kind: "denied" });
+    });
+
+    test("a probe takes nothing", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const of = await warmed(counters, plan(tenantId, { windows: [window("w", "requests", 1)] }), NOON);
+      expect((await counters.admit("probe", of, demand(), true)).kind).toBe("admitted");
+      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("admitted");
+    });
+  });
+}
+
+describe("a reference of a few plain lines", () => {
+  const step = fc.record({ wait: fc.integer({ min: 0, max: 40_000 }), level: fc.integer({ min: 0, max: 2 }), tokens: fc.integer({ min: 0, max: 60 }), used: fc.integer({ min: 0, max: 60 }), settle: fc.boolean() });
+
+  /** Three levels; each has a quota of tokens, a bucket of requests and a bound of calls at once. */
+  class Reference {
+    private readonly spent = [0, 0, 0];
+    private readonly held = [0, 0, 0];
+    private readonly inFlight = [0, 0, 0];
+    private readonly level = [3, 6, 9];
+    private at = NOON;
+
+    admit(now: number, from: number, tokens: number): string {
+      for (let i = 0; i < 3; i++) this.level[i] = Math.min(3 * (i + 1), (this.level[i] as number) + ((now - this.at) * 3 * (i + 1)) / 60_000);
+      this.at = now;
+      const on = [0, 1, 2].slice(from);
+      if (on.some((i) => (this.inFlight[i] as number) >= 2 + i)) return "denied concurrency";
+      if (on.some((i) => (this.level[i] as number) < 1 - 1e-9)) return "denied bucket";
+      if (on.some((i) => (this.spent[i] as number) + tokens > 100 * (i + 1) || (tokens > 0 && (this.spent[i] as number) >= 100 * (i + 1)))) return "denied window";
+      if (on.some((i) => tokens > 0 && (this.spent[i] as number) + (this.held[i] as number) + tokens > 100 * (i + 1))) return "held";
+      for (const i of on) {
+        (this.held[i] as number) += tokens;
+        (this.inFlight[i] as number)++;
+        (this.level[i] as number)--;
+      }
+      return "admitted";
+    }
+
+    settle(from: number, tokens: number, used: number): void {
+      for (const i of [0, 1, 2].slice(from)) {
+        (this.held[i] as number) -= tokens;
+        (this.spent[i] as number) += used;
+        (this.inFlight[i] as number)--;
+      }
+    }
+  }
+
+  const planAt = (tenantId: string, from: number): Plan => {
+    const on = [0, 1, 2].slice(from);
+    return plan(tenantId, {
+      scopes: on.map((i) => scope(`s${i}`, { maxConcurrent: 2 + i })),
+      windows: on.map((i, at) => window(`w${i}`, "tokens", 100 * (i + 1), { scope: at })),
+      buckets: on.map((i, at) => ({ ...bucket(`b${i}`, "requests", 3 * (i + 1)), scope: at })),
+    });
+  };
+
+  for (const { name, runs } of [{ name: "in process", runs: 10_000 }, ...(haveValkey ? [{ name: "Valkey", runs: 100 }] : [])]) {
+    test(`${name}: the same answers over ${runs.toLocaleString("en")} random histories`, async () => {
+      const home = homes.find((one) => one.name === name) as Home;
+      const clock = { now: NOON };
+      // The server's clock bounds the tenant's: there the histories stand still in time.
+      const still = name === "Valkey";
+      const shared = still ? home.make(clock) : null;
+      await fc.assert(
+        fc.asyncProperty(fc.array(step, { maxLength: 30, size: "max" }), async (steps) => {
+          clock.now = NOON;
+          const { counters, tenantId } = shared === null ? home.make(clock) : { counters: shared.counters, tenantId: `t${tenants++}` };
+          const plans = [0, 1, 2].map((from) => planAt(tenantId, from));
+          await counters.warm(plans[0] as Plan, new Map([[0, 0], [1, 0], [2, 0]]), NOON);
+          const reference = new Reference();
+          const open: { id: string; from: number; tokens: number }[] = [];
+          for (const { wait, level, tokens, used, settle } of steps) {
+            if (!still) clock.now += wait;
+            const first = open[0];
+            if (settle && first !== undefined) {
+              open.shift();
+              const actual = Math.min(used, first.tokens);
+              reference.settle(first.from, first.tokens, actual);
+              await counters.settle({ id: first.id, plan: plans[first.from] as Plan, demand: demand(first.tokens) }, { requests: 1, input: actual, output: 0, micros: 0 });
+              continue;
+            }
+            const { id, outcome } = await tryCall(counters, plans[level] as Plan, demand(tokens));
+            const said = outcome.kind === "denied" ? `denied ${outcome.denial.by}` : outcome.kind;
+            expect(said).toBe(reference.admit(clock.now, level, tokens));
+            if (said === "admitted") open.push({ id, from: level, tokens });
+          }
+        }),
+        { numRuns: runs },
+      );
+    }, 120_000);
+  }
+});
+
+describe("time", () => {
+  test("a clock that goes back refills nothing, and forward no more than the bucket holds", () => {
+    const clock = { now: NOON };
+    const counters = new InProcessCounters(() => clock.now);
+    const of = plan("t", { buckets: [bucket("b", "requests", 60, 2)] });
+    const pass = () => counters.admit(`c${calls++}`, of, demand(), false).kind;
+    expect([pass(), pass(), pass()]).toEqual(["admitted", "admitted", "denied"]);
+    clock.now -= 3_600_000;
+    expect(pass()).toBe("denied");
+    clock.now += 3_600_000 + 1_000;
+    expect([pass(), pass()]).toEqual(["admitted", "denied"]);
+  });
+
+  test("what is over is forgotten: memory stays bounded", () => {
+    const clock = { now: NOON };
+    const counters = new InProcessCounters(() => clock.now);
+    for (let day = 0; day < 50; day++) {
+      for (let i = 0; i < 100; i++) {
+        const of = plan("t", { scopes: [scope(`g${i}-${day}`, { maxConcurrent: 5 })], windows: [window(`w${i}-${day}`, "requests", 10, { resetsAt: clock.now + DAY })] });
+        counters.warm(of, new Map([[0, 0]]));
+        counters.admit(`x${day}-${i}`, of, demand(), false);
+        counters.settle({ id: `x${day}-${i}`, plan: of, demand: demand() }, nothing);
+      }
+      clock.now += DAY + 7_200_000;
+    }
+    expect(counters.size).toBeLessThan(500);
+  });
+});
+
+if (haveValkey) {
+  describe("a fleet", () => {
+    const fleet = (clock: { now: number }, leaseMs: number) => {
+      const counters = new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.now, log: jsonLog("error"), leaseMs, renewMs: 3_600_000 });
+      opened.push(counters);
+      return counters;
+    };
+
+    test("a clock an hour ahead in one process refills nothing", async () => {
+      const [right, wrong] = [fleet({ now: NOON }, 30_000), fleet({ now: NOON + 3_600_000 }, 30_000)];
+      const of = plan(`t${tenants++}`, { buckets: [bucket("b", "requests", 1)] });
+      expect((await tryCall(right, of, demand())).outcome.kind).toBe("admitted");
+      expect((await tryCall(wrong, of, demand())).outcome).toMatchObject({ kind: "denied", denial: { by: "bucket" } });
+      expect((await tryCall(right, of, demand())).outcome).toMatchObject({ kind: "denied", denial: { by: "bucket" } });
+    });
+
+    test("what a dead process held is free once its lease is over", async () => {
+      const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
+      const of = await warmed(lives, plan(`t${tenants++}`, { scopes: [scope("g", { maxConcurrent: 1 })], windows: [window("w", "micros", 100)] }), NOON);
+      expect((await tryCall(dies, of, demand(0, 100))).outcome.kind).toBe("admitted");
+      expect((await tryCall(lives, of, demand(0, 100))).outcome.kind).toBe("denied");
+      const deadline = Date.now() + 5_000;
+      let outcome: Admission["kind"] = "denied";
+      while (outcome !== "admitted" && Date.now() < deadline) outcome = (await tryCall(lives, of, demand(0, 100))).outcome.kind;
+      expect(outcome).toBe("admitted");
+    });
+
+    test("a store that was emptied is cold, and what is held is put back", async () => {
+      const [one, two] = [fleet({ now: NOON }, 30_000), fleet({ now: NOON }, 30_000)];
+      const of = await warmed(one, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
+      expect((await tryCall(one, of, demand(0, 60))).outcome.kind).toBe("admitted");
+      const flush = openValkey(valkey?.url ?? "");
+      await flush.run("return redis.call('FLUSHALL')", [], []);
+      flush.close();
+      expect((await tryCall(two, of, demand(0, 10))).outcome.kind).toBe("cold");
+      await two.warm(of, new Map([[0, 25]]), NOON);
+      // The first to see the new content puts back what it holds.
+      const again = await tryCall(one, of, demand(0, 1));
+      expect(again.outcome).toEqual({ kind: "admitted", spent: [25] });
+      const deadline = Date.now() + 5_000;
+      let outcome = "admitted";
+      while (outcome === "admitted" && Date.now() < deadline) {
+        const tried = await two.admit("probe", of, demand(0, 20), true);
+        outcome = tried.kind;
+      }
+      expect(outcome).toBe("held");
+    });
+
+    test("a server that is away fails the call at once", async () => {
+      const away = new ValkeyCounters({ valkey: openValkey("redis://127.0.0.1:1"), now: () => NOON, log: jsonLog("error") });
+      const began = performance.now();
+      expect(away.admit("x", plan("t", {}), demand(), true)).rejects.toThrow();
+      await away.admit("x", plan("t", {}), demand(), true).catch(() => undefined);
+      expect(performance.now() - began).toBeLessThan(2_000);
+      await away.close();
+    });
+  });
+}

@@ -1,0 +1,146 @@
+/**
+ * What the two homes of counters (in this process, in Valkey) both do: one `admit` that checks and takes everything a
+ * call needs at all its scopes in one atomic step, and one `settle` that puts the actual use in its place. Amounts are
+ * whole numbers: requests, tokens, micro-dollars. Times are milliseconds of a clock that never steps.
+ */
+
+export type WindowMeasure = "requests" | "tokens" | "micros" | "tool_calls";
+export type BucketMeasure = "requests" | "input" | "output" | "tokens" | "micros";
+
+/** Where a limit hangs. */
+export interface Scope {
+  readonly key: string;
+  readonly kind: "group" | "model" | "capacity" | "run";
+  readonly groupId: string;
+  readonly groupName: string;
+  /** How long the scope is locked once one of its buckets is empty; 0: not at all. */
+  readonly cooldownMs: number;
+  readonly maxConcurrent: number | null;
+}
+
+/** A quota: what may be used from `startsAt` until `resetsAt`. */
+export interface WindowLimit {
+  /** Unique with its period. */
+  readonly key: string;
+  readonly scope: number;
+  readonly measure: WindowMeasure;
+  readonly limit: number;
+  /** False: it warns and never refuses. */
+  readonly hard: boolean;
+  readonly warnAt: number | null;
+  readonly startsAt: number;
+  /** Infinity: never. */
+  readonly resetsAt: number;
+  readonly limitType: string;
+  readonly truth: Truth | null;
+}
+
+/** Where the use of a window is written down for good. */
+export type Truth = { readonly kind: "group"; readonly groupId: string; readonly modelName: string | null; readonly period: "day" | "month" } | { readonly kind: "run"; readonly rootTaskId: string };
+
+/** A token bucket. Requests take one at admission; everything else is taken after the answer, so it may fall below zero. */
+export interface BucketLimit {
+  readonly key: string;
+  readonly scope: number;
+  readonly measure: BucketMeasure;
+  readonly perMinute: number;
+  readonly capacity: number;
+  readonly limitType: string;
+}
+
+/** Everything one call is held to. */
+export interface Plan {
+  readonly tenantId: string;
+  readonly scopes: readonly Scope[];
+  readonly windows: readonly WindowLimit[];
+  readonly buckets: readonly BucketLimit[];
+}
+
+/** The most a call can use. */
+export interface Demand {
+  readonly tokens: number;
+  readonly micros: number;
+  readonly toolCalls: number;
+}
+
+export interface Actual {
+  /** 0 when the call never left for an upstream: then it does not count as a request. */
+  readonly requests: 0 | 1;
+  readonly input: number;
+  readonly output: number;
+  readonly micros: number;
+}
+
+export type Admission =
+  /** `spent`: of each window, this call's request included. */
+  | { readonly kind: "admitted"; readonly spent: readonly number[] }
+  | { readonly kind: "denied"; readonly denial: Denial }
+  /** What is settled leaves room, what is in flight does not: wait for `key` to be released. */
+  | { readonly kind: "held"; readonly key: string }
+  /** These windows have to be brought up to the truth first. */
+  | { readonly kind: "cold"; readonly windows: readonly number[] };
+
+export type Denial =
+  | { readonly by: "window"; readonly index: number; readonly spent: number }
+  | { readonly by: "bucket"; readonly index: number; readonly retryAfterMs: number }
+  /** The scope is locked since a bucket of it was empty. */
+  | { readonly by: "cooldown"; readonly scope: number; readonly limitType: string; readonly retryAfterMs: number }
+  | { readonly by: "concurrency"; readonly scope: number; readonly inFlight: number };
+
+/** What an admitted call holds until it is settled. */
+export interface Reservation {
+  readonly id: string;
+  readonly plan: Plan;
+  readonly demand: Demand;
+}
+
+export interface Counters {
+  /**
+   * All or nothing. With `probe` nothing is taken and "admitted" only says that it could be. Rejects when the counters
+   * cannot be reached.
+   */
+  admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission | Promise<Admission>;
+  /** Once for each admitted call; a second time changes nothing. Returns what each window came to. */
+  settle(reservation: Reservation, actual: Actual): readonly number[] | Promise<readonly number[]>;
+  /** Sets windows to the truth where they know less: `at` is when the truth was asked for. */
+  warm(plan: Plan, spent: ReadonlyMap<number, number>, at: number): void | Promise<void>;
+  /** Milliseconds after which a call that waits must look again by itself; null: every release is heard of. */
+  readonly lookAgainMs: number | null;
+  close(): Promise<void>;
+}
+
+/** What a call takes of a window while it is in flight. A soft window takes nothing before the actual use is known. */
+export function heldOf(window: WindowLimit, demand: Demand): number {
+  if (!window.hard) return 0;
+  return window.measure === "tokens" ? demand.tokens : window.measure === "micros" ? demand.micros : 0;
+}
+
+/** What is counted at once, because it cannot turn out less but by not happening. */
+export function takenAtOnce(window: WindowLimit, demand: Demand): number {
+  return window.measure === "requests" ? 1 : window.measure === "tool_calls" ? demand.toolCalls : 0;
+}
+
+export function usedOf(measure: WindowMeasure | BucketMeasure, actual: Actual): number {
+  switch (measure) {
+    case "tokens":
+      return actual.input + actual.output;
+    case "input":
+      return actual.input;
+    case "output":
+      return actual.output;
+    case "micros":
+      return actual.micros;
+    default:
+      return 0;
+  }
+}
+
+/** The window of a call that is a run of its own: nobody asks for it again. */
+export function endsWithCall(window: WindowLimit): boolean {
+  return window.truth === null && window.resetsAt === Number.POSITIVE_INFINITY;
+}
+
+/** What settling changes of what was taken at once: a call that never left gives its request back. */
+export function givenBack(window: WindowLimit, actual: Actual): number {
+  return window.measure === "requests" ? 1 - actual.requests : 0;
+}

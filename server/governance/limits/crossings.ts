@@ -1,0 +1,93 @@
+import type { NewAlert } from "../../directory/limits/alert-writer.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
+import type { Call } from "../call.ts";
+import type { Plan, Scope, WindowLimit } from "./counters.ts";
+import { shown } from "./limit-refusals.ts";
+
+/** Where a limit says nothing of its own, a call is warned from here on. */
+const APPROACHING = 0.8;
+
+const words = (limitType: string): string => limitType.replaceAll("_", " ");
+
+function amountText(window: WindowLimit, amount: number): string {
+  return window.measure === "micros" ? `$${usdFromMicros(amount)}` : String(amount);
+}
+
+function utilization(window: WindowLimit, spent: number): number {
+  return window.limit === 0 ? 100 : (spent / window.limit) * 100;
+}
+
+/** Sets the consumption headers of 8.6 and notes on the row what the decision saw. */
+export function announce(call: Call, plan: Plan, spent: readonly number[]): void {
+  let tightest = -1;
+  let most = -1;
+  let warned = -1;
+  for (let i = 0; i < plan.windows.length; i++) {
+    const window = plan.windows[i] as WindowLimit;
+    if (window.measure === "tool_calls") continue;
+    const used = utilization(window, spent[i] as number);
+    if (used > most) {
+      most = used;
+      tightest = i;
+    }
+    const crossed = (window.warnAt !== null && (spent[i] as number) >= window.warnAt) || (!window.hard && used >= 100);
+    if (crossed && (warned < 0 || used > utilization(plan.windows[warned] as WindowLimit, spent[warned] as number))) warned = i;
+  }
+  if (tightest < 0) return;
+  const headers = call.answerHeaders;
+  headers["x-gw-usage-utilization"] = String(Math.min(100, Math.round(most)));
+  const text = (index: number) => {
+    const window = plan.windows[index] as WindowLimit;
+    // Names may hold characters a header may not: the limit says enough.
+    return `${words(window.limitType)} limit: ${amountText(window, spent[index] as number)} of ${amountText(window, window.limit)} used`;
+  };
+  if (warned >= 0) headers["x-gw-usage-warning"] = text(warned);
+  if (warned >= 0 || most >= APPROACHING * 100) headers["x-usage-warning"] = text(warned >= 0 ? warned : tightest);
+  const window = plan.windows[tightest] as WindowLimit;
+  call.row.pre_action_state = { kind: "usage", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Scope).groupId, current: String(spent[tightest]), limit: String(window.limit) };
+}
+
+function alert(plan: Plan, index: number, spent: number, what: { type: string; severity: string; title: string; threshold: number; message: string }): NewAlert {
+  const window = plan.windows[index] as WindowLimit;
+  const scope = plan.scopes[window.scope] as Scope;
+  return {
+    tenant_id: plan.tenantId,
+    alert_type: what.type,
+    severity: what.severity,
+    title: what.title,
+    message: what.message,
+    group_id: scope.groupId,
+    threshold_value: what.threshold,
+    current_value: shown(window, spent),
+    crossing: `${window.key} ${what.type} ${what.threshold}`,
+    expires_at: window.resetsAt === Number.POSITIVE_INFINITY ? null : new Date(window.resetsAt),
+  };
+}
+
+/** The alerts a change of a window's use calls for. */
+export const crossings = {
+  between(plan: Plan, index: number, before: number, after: number): NewAlert[] {
+    const window = plan.windows[index] as WindowLimit;
+    const found: NewAlert[] = [];
+    const { groupName } = plan.scopes[window.scope] as Scope;
+    if (window.warnAt !== null && before < window.warnAt && after >= window.warnAt) {
+      const percent = Math.round((window.warnAt / window.limit) * 100);
+      found.push(alert(plan, index, after, { type: "usage_warning", severity: "warning", title: `${percent} % of the ${words(window.limitType)} limit is used`, threshold: shown(window, window.warnAt), message: `${JSON.stringify(groupName)} has used ${amountText(window, after)} of ${amountText(window, window.limit)}.` }));
+    }
+    if (before < window.limit && after >= window.limit) found.push(crossings.reached(plan, index, after));
+    return found;
+  },
+
+  reached(plan: Plan, index: number, spent: number): NewAlert {
+    const window = plan.windows[index] as WindowLimit;
+    const { groupName } = plan.scopes[window.scope] as Scope;
+    const over = window.hard ? "Calls are refused until the window turns." : "The budget does not stop hard: calls go on.";
+    return alert(plan, index, spent, {
+      type: window.hard ? "usage_limit_reached" : "budget_exceeded",
+      severity: window.hard ? "critical" : "warning",
+      title: `The ${words(window.limitType)} limit is ${window.hard ? "reached" : "exceeded"}`,
+      threshold: shown(window, window.limit),
+      message: `${JSON.stringify(groupName)} has used ${amountText(window, spent)} of ${amountText(window, window.limit)}. ${over}`,
+    });
+  },
+};

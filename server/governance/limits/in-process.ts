@@ -1,0 +1,186 @@
+import { type Bucket, msUntil, refill } from "./bucket.ts";
+import { type Actual, type Admission, type Counters, type Demand, endsWithCall, givenBack, heldOf, type Plan, type Reservation, takenAtOnce, usedOf } from "./counters.ts";
+
+interface WindowState {
+  spent: number;
+  held: number;
+  readonly resetsAt: number;
+  touchedAt: number;
+}
+
+interface ScopeState {
+  inFlight: number;
+  lockedUntil: number;
+  lockedBy: string;
+  touchedAt: number;
+}
+
+/** Longer than any call takes, so that what is forgotten is neither held nor needed. */
+const FORGET_AFTER_MS = 3_600_000;
+const SWEEP_EVERY_MS = 60_000;
+/** Less than one request: buckets are refilled in fractions. */
+const WHOLE = 1 - 1e-9;
+
+/**
+ * Counters of one process, in its memory: what it admits is decided without waiting for anybody. `now` never steps.
+ */
+export class InProcessCounters implements Counters {
+  readonly lookAgainMs = null;
+  private readonly windows = new Map<string, WindowState>();
+  private readonly scopes = new Map<string, ScopeState>();
+  private readonly buckets = new Map<string, Bucket>();
+  private readonly open = new Set<string>();
+  private readonly now: () => number;
+  private sweptAt: number;
+
+  constructor(now: () => number) {
+    this.now = now;
+    this.sweptAt = now();
+  }
+
+  admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission {
+    const now = this.now();
+    if (now - this.sweptAt > SWEEP_EVERY_MS) this.sweep(now);
+    const { scopes, buckets, windows } = plan;
+    for (let i = 0; i < scopes.length; i++) {
+      const scope = scopes[i] as Plan["scopes"][number];
+      const state = this.scopes.get(scope.key);
+      if (state === undefined) continue;
+      if (state.lockedUntil > now) return { kind: "denied", denial: { by: "cooldown", scope: i, limitType: state.lockedBy, retryAfterMs: state.lockedUntil - now } };
+      if (scope.maxConcurrent !== null && state.inFlight >= scope.maxConcurrent) return { kind: "denied", denial: { by: "concurrency", scope: i, inFlight: state.inFlight } };
+    }
+    for (let i = 0; i < scopes.length; i++) {
+      const scope = scopes[i] as Plan["scopes"][number];
+      if (scope.maxConcurrent === 0) return { kind: "denied", denial: { by: "concurrency", scope: i, inFlight: 0 } };
+    }
+    for (let i = 0; i < buckets.length; i++) {
+      const limit = buckets[i] as Plan["buckets"][number];
+      const bucket = this.bucket(limit, now);
+      if (limit.measure === "requests" ? bucket.level >= WHOLE : bucket.level > 0) continue;
+      const wait = Math.max(1, msUntil(bucket, limit.measure === "requests" ? 1 : 0, limit.perMinute));
+      return { kind: "denied", denial: { by: "bucket", index: i, retryAfterMs: Math.max(wait, this.lock(plan, limit, now)) } };
+    }
+    const cold: number[] = [];
+    const states: WindowState[] = [];
+    let held: string | null = null;
+    for (let i = 0; i < windows.length; i++) {
+      const window = windows[i] as Plan["windows"][number];
+      const state = this.windows.get(window.key);
+      if (state === undefined) {
+        cold.push(i);
+        continue;
+      }
+      states.push(state);
+      if (!window.hard) continue;
+      const hold = heldOf(window, demand);
+      const once = takenAtOnce(window, demand);
+      if (state.spent + hold + once > window.limit || (hold > 0 && state.spent >= window.limit)) return { kind: "denied", denial: { by: "window", index: i, spent: state.spent } };
+      if (held === null && hold > 0 && state.spent + state.held + hold > window.limit) held = window.key;
+    }
+    if (cold.length > 0) return { kind: "cold", windows: cold };
+    if (held !== null) return { kind: "held", key: held };
+    if (probe) return { kind: "admitted", spent: states.map(({ spent }) => spent) };
+
+    for (const scope of scopes) if (scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight++;
+    for (const limit of buckets) if (limit.measure === "requests") (this.buckets.get(limit.key) as Bucket).level -= 1;
+    const spent: number[] = [];
+    for (let i = 0; i < windows.length; i++) {
+      const window = windows[i] as Plan["windows"][number];
+      const state = states[i] as WindowState;
+      state.held += heldOf(window, demand);
+      state.spent += takenAtOnce(window, demand);
+      state.touchedAt = now;
+      spent.push(state.spent);
+    }
+    this.open.add(id);
+    return { kind: "admitted", spent };
+  }
+
+  settle({ id, plan, demand }: Reservation, actual: Actual): number[] {
+    if (!this.open.delete(id)) return [];
+    const now = this.now();
+    for (const scope of plan.scopes) if (scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight--;
+    for (const limit of plan.buckets) {
+      if (limit.measure === "requests") continue;
+      const bucket = this.bucket(limit, now);
+      bucket.level -= usedOf(limit.measure, actual);
+      if (bucket.level <= 0) this.lock(plan, limit, now);
+    }
+    const spent: number[] = [];
+    for (const window of plan.windows) {
+      const state = this.windows.get(window.key);
+      // Its window was over long ago, and forgotten.
+      if (state === undefined) {
+        spent.push(0);
+        continue;
+      }
+      state.held -= heldOf(window, demand);
+      state.spent += usedOf(window.measure, actual) - givenBack(window, actual);
+      state.touchedAt = now;
+      spent.push(state.spent);
+      if (endsWithCall(window) && state.held <= 0) this.windows.delete(window.key);
+    }
+    return spent;
+  }
+
+  warm(plan: Plan, spent: ReadonlyMap<number, number>): void {
+    for (const [index, amount] of spent) {
+      const { key, resetsAt } = plan.windows[index] as Plan["windows"][number];
+      const state = this.windows.get(key);
+      if (state === undefined) this.windows.set(key, { spent: amount, held: 0, resetsAt, touchedAt: this.now() });
+      else state.spent = Math.max(state.spent, amount);
+    }
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  /** How many things are remembered, for the tests that hold it to a bound. */
+  get size(): number {
+    return this.windows.size + this.scopes.size + this.buckets.size;
+  }
+
+  private scope(key: string, now: number): ScopeState {
+    let state = this.scopes.get(key);
+    if (state === undefined) {
+      state = { inFlight: 0, lockedUntil: 0, lockedBy: "", touchedAt: now };
+      this.scopes.set(key, state);
+    }
+    state.touchedAt = now;
+    return state;
+  }
+
+  private bucket(limit: Plan["buckets"][number], now: number): Bucket {
+    let bucket = this.buckets.get(limit.key);
+    if (bucket === undefined) {
+      bucket = { level: limit.capacity, at: now };
+      this.buckets.set(limit.key, bucket);
+    } else refill(bucket, limit.perMinute, limit.capacity, now);
+    return bucket;
+  }
+
+  /** Locks the scope of an empty bucket, unless it is locked; how long it stays so. */
+  private lock(plan: Plan, limit: Plan["buckets"][number], now: number): number {
+    const { key, cooldownMs } = plan.scopes[limit.scope] as Plan["scopes"][number];
+    if (cooldownMs === 0) return 0;
+    const state = this.scope(key, now);
+    if (state.lockedUntil <= now) {
+      state.lockedUntil = now + cooldownMs;
+      state.lockedBy = limit.limitType;
+    }
+    return state.lockedUntil - now;
+  }
+
+  private sweep(now: number): void {
+    this.sweptAt = now;
+    const old = now - FORGET_AFTER_MS;
+    for (const [key, state] of this.windows) {
+      const over = state.resetsAt < old || (state.resetsAt === Number.POSITIVE_INFINITY && state.touchedAt < old);
+      if (over && state.held <= 0) this.windows.delete(key);
+    }
+    for (const [key, state] of this.scopes) if (state.inFlight <= 0 && state.lockedUntil < now && state.touchedAt < old) this.scopes.delete(key);
+    // By now it is as full as it was when it was new.
+    for (const [key, bucket] of this.buckets) if (bucket.at < now - 24 * FORGET_AFTER_MS) this.buckets.delete(key);
+  }
+}

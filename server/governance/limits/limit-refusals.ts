@@ -1,0 +1,52 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
+import type { Denial, Plan, Scope, WindowLimit } from "./counters.ts";
+
+/** Amounts as people read them: dollars for money. */
+export function shown(window: WindowLimit, amount: number): number {
+  return window.measure === "micros" ? usdFromMicros(amount) : amount;
+}
+
+const seconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
+const words = (limitType: string): string => limitType.replaceAll("_", " ");
+
+function named({ kind, groupName }: Scope): string {
+  return kind === "capacity" ? `model ${JSON.stringify(groupName)}` : `resource group ${JSON.stringify(groupName)}`;
+}
+
+/** 7.1 for rates and calls in flight, 7.2 for quotas. */
+export function denialRefusal(plan: Plan, denial: Denial, now: number): Refusal {
+  switch (denial.by) {
+    case "window":
+      return quotaRefusal(plan, denial.index, denial.spent, now);
+    case "bucket": {
+      const { scope, limitType } = plan.buckets[denial.index] as Plan["buckets"][number];
+      return rateRefusal(plan.scopes[scope] as Scope, limitType, denial.retryAfterMs, `The limit on ${words(limitType)} of`);
+    }
+    case "cooldown":
+      return rateRefusal(plan.scopes[denial.scope] as Scope, denial.limitType, denial.retryAfterMs, `After its limit on ${words(denial.limitType)} was reached, calls are locked for`);
+    case "concurrency": {
+      const scope = plan.scopes[denial.scope] as Scope;
+      return rateRefusal(scope, "max_concurrent", 1000, `The limit of ${scope.maxConcurrent} calls at once of`);
+    }
+  }
+}
+
+function rateRefusal(scope: Scope, limitType: string, retryAfterMs: number, what: string): Refusal {
+  const message = what.startsWith("After") ? `${what} ${named(scope)}.` : `${what} ${named(scope)} is reached.`;
+  return refuse("rate_limit_exceeded", message, { headers: { "retry-after": seconds(retryAfterMs), "x-gw-usage-utilization": "100" }, extra: { scope: scope.kind, limit_type: limitType } });
+}
+
+export function quotaRefusal(plan: Plan, index: number, spent: number, now: number, held = false): Refusal {
+  const window = plan.windows[index] as WindowLimit;
+  const scope = plan.scopes[window.scope] as Scope;
+  const [current, most] = [shown(window, spent), shown(window, window.limit)];
+  const why = held ? "is held by calls in flight" : spent < window.limit ? "does not cover what this call could come to" : "is used up";
+  const usage_limit = { group_id: scope.groupId, group_name: scope.groupName, limit_type: window.limitType, current_usage: current, max_limit: most };
+  if (scope.kind === "run") return refuse("run_ceiling_reached", `The run's ceiling ${window.limitType} (${current} of ${most} used) ${why}.`, { headers: { "x-should-retry": "false", "retry-after": "1" }, extra: { usage_limit } });
+  const retry = held ? "1" : seconds(window.resetsAt - now);
+  return refuse("usage_limit_reached", `The ${words(window.limitType)} limit of ${named(scope)} (${current} of ${most} used) ${why}.`, {
+    headers: { "retry-after": retry, "x-should-retry": held ? "true" : "false", "x-gw-usage-utilization": "100" },
+    extra: { usage_limit },
+  });
+}

@@ -1,0 +1,356 @@
+import type { AlertWriter } from "../../directory/limits/alert-writer.ts";
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
+import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import { microsFromUsd } from "../../kernel/money.ts";
+import { inputTokens } from "../../wire/usage.ts";
+import type { Attempt, Call } from "../call.ts";
+import type { RequestControl } from "../control.ts";
+import { type Decision, PASS, refused } from "../decision.ts";
+import { governanceOf } from "../parameters/governance.ts";
+import type { RequestView } from "../view.ts";
+import { noteClamped } from "../parameters/clamped.ts";
+import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
+import { heldOf, usedOf } from "./counters.ts";
+import { announce, crossings } from "./crossings.ts";
+import { denialRefusal, quotaRefusal } from "./limit-refusals.ts";
+import { type CallPlan, memberPlan, planFor, planTurnsAt } from "./plan.ts";
+import { RunCeilings } from "./run-ceilings.ts";
+import { Warming } from "./warming.ts";
+import { WaitingLines } from "./waiting-lines.ts";
+import { affordable, dearest, demandOf, withoutOutput, type WorstCase, worstCaseOf } from "./worst-case.ts";
+
+export interface LimitsParts {
+  readonly counters: Counters;
+  readonly truth: UsageTruth;
+  readonly alerts: Pick<AlertWriter, "raise">;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** What happens to rate limits when the counters cannot be reached; quotas and hard budgets always refuse then. */
+  readonly whenAway: "closed" | "open";
+  /** Longest wait of a call for calls in flight to be settled. */
+  readonly waitMs: number;
+}
+
+/** One call at the gate, or on its way to a member of its routing group. */
+interface Arriving {
+  /** Of what is to be held. */
+  readonly id: string;
+  readonly call: Call;
+  readonly view: RequestView;
+  readonly model: ModelEntry;
+  readonly plan: CallPlan;
+  readonly worst: WorstCase | null;
+  readonly toolCalls: number;
+  outputTokens: number;
+  demand: Demand;
+}
+
+/** What a call to a routing group may come to at any of its members, and what it holds at the one being tried. */
+interface Routed {
+  readonly arriving: Arriving;
+  reservation: Reservation | null;
+  tries: number;
+}
+
+/**
+ * The limits of the caller's group and of every group above it, and the ceilings of the model and the run, checked and
+ * taken in one step. What a call holds is on `call.reservation` until `settle` puts in its place what was really used.
+ * Of a call to a routing group the member is not known then: what is set for a member alone is taken by `enter`.
+ */
+export class Limits implements RequestControl {
+  readonly name = "limits";
+  private readonly plans = new WeakMap<GroupScope, Map<string, { plan: CallPlan; until: number }>>();
+  private readonly routed = new WeakMap<Call, Routed>();
+  private readonly lines: WaitingLines;
+  private readonly warming: Warming;
+  private readonly runs: RunCeilings;
+  private readonly parts: LimitsParts;
+  private readonly settling = new Set<Promise<unknown>>();
+
+  constructor(parts: LimitsParts) {
+    this.parts = parts;
+    this.lines = new WaitingLines(parts.counters.lookAgainMs);
+    this.warming = new Warming(parts.counters, parts.truth);
+    this.runs = new RunCeilings(parts.truth, parts.clock, new BoundedMap(100_000));
+  }
+
+  decide(call: Call, view: RequestView): Decision | Promise<Decision> {
+    const { scope, model } = call;
+    if (scope === null || model === null) return PASS;
+    const base = this.planOf(scope, model, arrivalOf(call), planFor);
+    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
+    if (ceilings.size > 0) return this.decideInRun(call, view, base);
+    return this.decideBy(call, view, base);
+  }
+
+  private async decideInRun(call: Call, view: RequestView, base: CallPlan): Promise<Decision> {
+    const found = await this.runs.planIn(call, base).catch((error: unknown) => this.away(call, error));
+    return "code" in found ? refused(found) : this.decideBy(call, view, found);
+  }
+
+  private decideBy(call: Call, view: RequestView, plan: CallPlan): Decision | Promise<Decision> {
+    const members = call.route?.group == null ? [] : call.route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
+    if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
+    const arriving = this.arrive(call, view, call.model as ModelEntry, plan, members);
+    if ("code" in arriving) return refused(arriving);
+    if (members.length > 0) this.routed.set(call, { arriving, reservation: null, tries: 0 });
+    const passed = plan.scopes.length === 0 ? null : this.pass(arriving, (spent) => this.admitted(arriving, spent));
+    return passed instanceof Promise ? passed.then(decision) : decision(passed);
+  }
+
+  /**
+   * Takes what is set for one member of the call's routing group, before the member is tried; what the member before it
+   * held is settled. A refusal means that this member may not serve the call; another may.
+   */
+  enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
+    const routed = this.routed.get(call);
+    if (routed === undefined) return null;
+    this.leaveMember(call, routed, attempted(call.attempts.at(-1)));
+    const plan = this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan);
+    if (plan.scopes.length === 0) return null;
+    const arriving: Arriving = { ...routed.arriving, id: `${call.id}/${routed.tries++}`, model, plan, worst: null };
+    return this.pass(arriving, (spent) => {
+      routed.reservation = { id: arriving.id, plan, demand: arriving.demand };
+      this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
+    });
+  }
+
+  private leaveMember(call: Call, routed: Routed, actual: Actual): void {
+    const { reservation } = routed;
+    if (reservation === null) return;
+    routed.reservation = null;
+    void this.settleHeld(call, reservation, actual);
+  }
+
+  /** Null once it has passed; what it then holds was given to `held`. */
+  private pass(arriving: Arriving, held: (spent: readonly number[]) => void): Refusal | null | Promise<Refusal | null> {
+    const key = this.lines.empty ? null : this.lineOf(arriving);
+    const outcome = this.tryOnce(arriving, key !== null);
+    // The usual way: everything is in memory, nobody waits, nothing is awaited.
+    if (key === null && !(outcome instanceof Promise) && outcome.kind === "admitted") {
+      held(outcome.spent);
+      return null;
+    }
+    return this.passSlowly(arriving, held, outcome, key);
+  }
+
+  /** What is in memory of a plan for the group and model, good until its windows turn. */
+  private planOf(scope: GroupScope, model: ModelEntry, at: number, make: typeof planFor): CallPlan {
+    let plans = this.plans.get(scope);
+    if (plans === undefined) {
+      plans = new Map();
+      this.plans.set(scope, plans);
+    }
+    const key = make === planFor ? model.id : `member ${model.id}`;
+    const known = plans.get(key);
+    if (known !== undefined && at < known.until && at >= known.until - 86_400_000) return known.plan;
+    const plan = make(scope, model, at);
+    plans.set(key, { plan, until: planTurnsAt(plan, at) });
+    return plan;
+  }
+
+  private arrive(call: Call, view: RequestView, model: ModelEntry, plan: CallPlan, members: readonly CallPlan[]): Arriving | Refusal {
+    const any = (has: (one: CallPlan) => boolean) => has(plan) || members.some(has);
+    const toolCalls = any(({ windows }) => windows.some(({ measure }) => measure === "tool_calls")) ? newToolResults(view) : 0;
+    const counting = call.audit.proxySubtype.endsWith("count_tokens");
+    if (counting || !any(({ needsBound }) => needsBound)) return { id: call.id, call, view, model, plan, worst: null, toolCalls, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls } };
+    const rules = governanceOf(call, model);
+    const bounded = worstCaseOf(model, view, { bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
+    const worst = view.model?.modes.includes("embedding") === true ? withoutOutput(bounded) : bounded;
+    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst.inputTokens, worst.outputTokens) === null) return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for its input and output, so a budget that stops hard cannot cover a call to it.`);
+    return { id: call.id, call, view, model, plan, worst, toolCalls, outputTokens: worst.outputTokens, demand: demandOf(model, worst, worst.outputTokens, toolCalls) };
+  }
+
+  private tryOnce({ id, plan, demand }: Arriving, probe: boolean): Admission | Promise<Admission> {
+    return this.parts.counters.admit(id, plan, demand, probe);
+  }
+
+  /** A line of calls that wait for one of this call's windows, which it must not overtake. */
+  private lineOf({ plan, demand }: Arriving): string | null {
+    return plan.windows.find((window) => heldOf(window, demand) > 0 && this.lines.has(window.key))?.key ?? null;
+  }
+
+  private async passSlowly(arriving: Arriving, held: (spent: readonly number[]) => void, first: Admission | Promise<Admission>, behind: string | null): Promise<Refusal | null> {
+    const { call, plan } = arriving;
+    const until = performance.now() + this.parts.waitMs;
+    let ticket: ReturnType<WaitingLines["join"]> | null = null;
+    let probed = behind !== null;
+    let pending = first;
+    try {
+      for (;;) {
+        const outcome = pending instanceof Promise ? await pending : pending;
+        if (outcome.kind === "admitted" && !probed) {
+          held(outcome.spent);
+          return null;
+        }
+        if (outcome.kind === "cold") {
+          await this.warming.warm(call.scope as GroupScope, plan, outcome.windows, arrivalOf(call));
+        } else if (outcome.kind === "denied") {
+          if (!this.shrink(arriving, outcome)) return this.denied(arriving, outcome);
+        } else {
+          const key = outcome.kind === "held" ? outcome.key : (behind as string);
+          if (this.lines.full) return this.heldRefusal(arriving, key);
+          const joined = ticket === null || ticket.key !== key;
+          if (joined) {
+            if (ticket !== null) this.lines.leave(ticket);
+            ticket = this.lines.join(key);
+          }
+          const turn = this.lines.turn(ticket as NonNullable<typeof ticket>, call.abort.signal, until - performance.now());
+          // What was released before there was a line was not heard of: the first looks once more at once.
+          if (joined) this.lines.released(key);
+          if ((await turn) === "gone") return this.heldRefusal(arriving, key);
+          probed = false;
+        }
+        pending = this.tryOnce(arriving, probed);
+      }
+    } catch (error) {
+      return this.away(call, error, plan);
+    } finally {
+      if (ticket !== null) this.lines.leave(ticket);
+    }
+  }
+
+  /** An answer whose length the caller left open is given as much as the quota still covers, if that is worth a call. */
+  private shrink(arriving: Arriving, { denial }: Admission & { kind: "denied" }): boolean {
+    const { worst, plan, model, toolCalls } = arriving;
+    if (worst === null || !worst.outputIsOurs || denial.by !== "window") return false;
+    const window = plan.windows[denial.index] as Plan["windows"][number];
+    if (window.measure !== "tokens" && window.measure !== "micros") return false;
+    const output = affordable(model, worst, window.measure, window.limit - denial.spent);
+    if (output === null || output >= arriving.outputTokens) return false;
+    arriving.outputTokens = output;
+    arriving.demand = demandOf(model, worst, output, toolCalls);
+    return true;
+  }
+
+  private admitted(arriving: Arriving, spent: readonly number[]): void {
+    const { call, plan, demand, worst, view } = arriving;
+    call.reservation = { id: call.id, plan, demand };
+    if (worst !== null && (worst.outputMustBeSet || arriving.outputTokens < worst.outputTokens)) {
+      view.maxTokens = Math.max(1, Math.floor(arriving.outputTokens / view.candidates));
+      if (arriving.outputTokens < worst.outputTokens) noteClamped(call, "max_tokens");
+    }
+    announce(call, plan, spent);
+    this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
+  }
+
+  private denied({ call, plan }: Arriving, { denial }: Admission & { kind: "denied" }): Refusal {
+    const now = this.now();
+    if (denial.by === "window") {
+      const window = plan.windows[denial.index] as Plan["windows"][number];
+      this.parts.alerts.raise(crossings.reached(plan, denial.index, denial.spent));
+      call.row.pre_action_state = { kind: "usage_limit", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Plan["scopes"][number]).groupId, current: String(denial.spent), limit: String(window.limit) };
+    } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by };
+    return denialRefusal(plan, denial, now);
+  }
+
+  private heldRefusal({ plan }: Arriving, key: string): Refusal {
+    const index = Math.max(0, plan.windows.findIndex((window) => window.key === key));
+    return quotaRefusal(plan, index, (plan.windows[index] as Plan["windows"][number]).limit, this.now(), true);
+  }
+
+  /** The counters or the totals behind them cannot be reached. Null: the call goes uncounted, as the setting allows. */
+  private away(call: Call, error: unknown): Refusal;
+  private away(call: Call, error: unknown, plan: Plan): Refusal | null;
+  private away(call: Call, error: unknown, plan?: Plan): Refusal | null {
+    this.parts.log.warn("limits_unavailable", { call_id: call.id, error: error as Error });
+    const open = this.parts.whenAway === "open" && plan !== undefined && !plan.windows.some(({ hard }) => hard);
+    return open ? null : refuse("limits_unavailable", undefined, { headers: { "retry-after": "1" }, reason: error instanceof Error ? error.message : String(error) });
+  }
+
+  /**
+   * Puts what a call used, as its row tells it, in the place of what it held. Called once for every call that ends,
+   * however it ends, before its row is sealed; does nothing for a call that holds nothing. Null when it is done; what
+   * it gives else never rejects, and does not wait for counters that are away.
+   */
+  settle(call: Call): Promise<void> | null {
+    const { reservation } = call;
+    const routed = this.routed.get(call);
+    const actual = recorded(call);
+    if (routed !== undefined) this.leaveMember(call, routed, without(actual, call.attempts.map(attempted)));
+    if (reservation === null) return null;
+    call.reservation = null;
+    return this.settleHeld(call, reservation, actual);
+  }
+
+  private settleHeld(call: Call, reservation: Reservation, actual: Actual): Promise<void> | null {
+    const settled = this.parts.counters.settle(reservation, actual);
+    if (!(settled instanceof Promise)) {
+      this.afterSettling(reservation, actual, settled);
+      return null;
+    }
+    const work: Promise<void> = settled
+      .then((spent) => this.afterSettling(reservation, actual, spent))
+      .catch((error: Error) => this.parts.log.warn("limits_not_settled", { call_id: call.id, error }))
+      .finally(() => this.settling.delete(work));
+    this.settling.add(work);
+    return work;
+  }
+
+  /** Holds counters to the truth: what other processes, or this one before a restart, used. */
+  reconcile(): Promise<void> {
+    return this.warming.reconcile(this.now());
+  }
+
+  /** Resolves when everything that ended is settled. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.settling);
+    await this.parts.counters.close();
+  }
+
+  private afterSettling({ plan, demand }: Reservation, actual: Actual, spent: readonly number[]): void {
+    if (!this.lines.empty) for (const window of plan.windows) if (heldOf(window, demand) > 0) this.lines.released(window.key);
+    if (spent.length > 0) this.tell(plan, spent, (i) => usedOf((plan.windows[i] as Plan["windows"][number]).measure, actual));
+  }
+
+  private tell(plan: Plan, spent: readonly number[], change: (index: number) => number): void {
+    for (let i = 0; i < plan.windows.length; i++) {
+      const amount = change(i);
+      if (amount === 0) continue;
+      for (const alert of crossings.between(plan, i, (spent[i] as number) - amount, spent[i] as number)) this.parts.alerts.raise(alert);
+    }
+  }
+
+  private now(): number {
+    return this.parts.clock.micros() / 1000;
+  }
+}
+
+const decision = (refusal: Refusal | null): Decision => (refusal === null ? PASS : refused(refusal));
+
+function arrivalOf({ row }: Call): number {
+  return Date.parse(row.timestamp as string);
+}
+
+/** What the call used, as its row tells it. */
+function recorded({ row }: Call): Actual {
+  return {
+    requests: row.llm_model_used == null ? 0 : 1,
+    input: row.llm_prompt_tokens ?? 0,
+    output: row.llm_completion_tokens ?? 0,
+    micros: row.llm_estimated_cost_usd == null ? 0 : microsFromUsd(row.llm_estimated_cost_usd),
+  };
+}
+
+/** What a failed attempt used; of one that served the call the row tells. */
+function attempted(attempt: Attempt | undefined): Actual {
+  const usage = attempt?.usage ?? null;
+  return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: attempt?.costMicros ?? 0 };
+}
+
+/** The part of the last attempt: the row's totals hold the failed ones too. */
+function without(total: Actual, failed: readonly Actual[]): Actual {
+  return failed.reduce((left, { input, output, micros }) => ({ ...left, input: Math.max(0, left.input - input), output: Math.max(0, left.output - output), micros: Math.max(0, left.micros - micros) }), total);
+}
+
+/** Tool results that came since the model last spoke: the calls it made then. */
+export function newToolResults(view: RequestView): number {
+  const slots = view.texts();
+  let count = 0;
+  for (let i = slots.length - 1; i >= 0 && slots[i]?.role === "tool"; i--) count++;
+  return count;
+}

@@ -1,0 +1,159 @@
+import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import type { Fields } from "../../directory/limits/merge.ts";
+import { type Period, periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
+import { microsFromUsd } from "../../kernel/money.ts";
+import type { BucketLimit, BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
+
+/**
+ * What the calls of a group to a model are held to, worked out once for each day and configuration: the group and each
+ * of its ancestors, each with what it sets for all models and for this one, and the model's own ceilings.
+ */
+export interface CallPlan extends Plan {
+  /** A budget that stops hard is in it: the call must have a price. */
+  readonly needsPrice: boolean;
+  /** What is held before the call needs a bound of its output. */
+  readonly needsBound: boolean;
+}
+
+interface Parts {
+  readonly scopes: Scope[];
+  readonly windows: WindowLimit[];
+  readonly buckets: BucketLimit[];
+}
+
+type Quota = readonly [path: string, measure: WindowMeasure, period: Period, warning: string | null, limitType: string];
+
+const QUOTAS: readonly Quota[] = [
+  ["requests.daily_limit", "requests", "day", "requests.daily_warning_percent", "daily_requests"],
+  ["requests.monthly_limit", "requests", "month", "requests.monthly_warning_percent", "monthly_requests"],
+  ["tokens.daily_limit", "tokens", "day", "tokens.daily_warning_percent", "daily_tokens"],
+  ["tokens.monthly_limit", "tokens", "month", "tokens.monthly_warning_percent", "monthly_tokens"],
+  ["budget.daily_limit_usd", "micros", "day", "budget.daily_warning_percent", "daily_budget"],
+  ["budget.monthly_limit_usd", "micros", "month", "budget.monthly_warning_percent", "monthly_budget"],
+];
+
+const BUCKETS: readonly (readonly [path: string, measure: BucketMeasure, burst: string, limitType: string])[] = [
+  ["throughput.max_requests_per_minute", "requests", "throughput.request_burst", "requests_per_minute"],
+  ["throughput.max_input_tokens_per_minute", "input", "throughput.tokens_burst", "input_tokens_per_minute"],
+  ["throughput.max_output_tokens_per_minute", "output", "throughput.tokens_burst", "output_tokens_per_minute"],
+  ["throughput.max_usd_per_minute", "micros", "throughput.usd_burst", "usd_per_minute"],
+];
+
+const TOOL_CALLS: readonly Quota[] = [
+  ["tool_use.max_tool_calls_per_hour", "tool_calls", "hour", null, "tool_calls_per_hour"],
+  ["tool_use.max_tool_calls_per_day", "tool_calls", "day", null, "tool_calls_per_day"],
+];
+
+/** Everything a call to the model is held to. `at`: milliseconds; decides the windows. */
+export function planFor(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
+  return planOf(scope, model, at, true);
+}
+
+/** What a member of a routing group is held to beside that: its own ceilings, and what groups set for it alone. */
+export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
+  return planOf(scope, model, at, false);
+}
+
+function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boolean): CallPlan {
+  const { policies } = scope.tenant;
+  const parts: Parts = { scopes: [], windows: [], buckets: [] };
+  for (const { id, name } of scope.chain) {
+    const truth = { kind: "group", groupId: id } as const;
+    const own = policies.ownFields(id, "llm_limits");
+    if (groupWide && own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelName: null, period }));
+    const ofModel = policies.ownFields(id, "llm_limits", model.id);
+    if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name }, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelName: model.name, period }));
+    for (const itemId of groupWide ? ["", model.id] : [model.id]) {
+      const rules = policies.ownFields(id, "llm_governance", itemId);
+      if (!TOOL_CALLS.some(([path]) => rules.has(path))) continue;
+      const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
+      addWindows(parts, toolScope, TOOL_CALLS, rules, policies.effective(id, "llm_governance", itemId), at, () => null);
+    }
+  }
+  addCapacity(parts, `c/model/${model.id}`, model.name, { requestsPerMinute: model.rateLimitRpm, tokensPerMinute: model.rateLimitTpm, concurrent: model.maxConcurrent });
+  const holding = parts.windows.filter(({ hard, measure }) => hard && (measure === "tokens" || measure === "micros"));
+  return { tenantId: scope.tenant.id, ...parts, needsPrice: holding.some(({ measure }) => measure === "micros"), needsBound: holding.length > 0 };
+}
+
+/** The plan is good until then: its first window turns, or an hour is over. */
+export function planTurnsAt(plan: CallPlan, at: number): number {
+  return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
+}
+
+type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName">;
+type TruthOf = (period: Period) => WindowLimit["truth"];
+
+function addLimits(parts: Parts, named: Named, own: Fields, effective: Fields, at: number, truth: TruthOf): void {
+  const concurrent = own.has("concurrency.max_concurrent") ? (effective.get("concurrency.max_concurrent") as number) : null;
+  const cooldown = (effective.get("throughput.cooldown_seconds") as number | undefined) ?? 0;
+  const scope = parts.scopes.push({ ...named, cooldownMs: cooldown * 1000, maxConcurrent: concurrent }) - 1;
+  for (const [path, measure, burst, limitType] of BUCKETS) {
+    if (!own.has(path)) continue;
+    const amount = (value: number) => (measure === "micros" ? microsFromUsd(value) : value);
+    const perMinute = amount(effective.get(path) as number);
+    const capacity = effective.get(burst) as number | undefined;
+    parts.buckets.push({ key: `${named.key}/${measure}`, scope, measure, perMinute, capacity: capacity === undefined ? perMinute : amount(capacity), limitType });
+  }
+  // A group that only says how its budget stops holds what it inherits to that.
+  const said = own.has("budget.hard_stop") ? new Map([...own, ...[...effective].filter(([path]) => path.startsWith("budget."))]) : own;
+  addWindows(parts, scope, QUOTAS, said, effective, at, truth);
+}
+
+function addWindows(parts: Parts, scope: number, quotas: readonly Quota[], own: Fields, effective: Fields, at: number, truth: TruthOf): void {
+  const { key } = parts.scopes[scope] as Scope;
+  for (const [path, measure, period, warning, limitType] of quotas) {
+    if (!own.has(path)) continue;
+    const value = effective.get(path) as number;
+    const limit = measure === "micros" ? microsFromUsd(value) : value;
+    const percent = warning === null ? undefined : (effective.get(warning) as number | undefined);
+    const startsAt = periodStart(period, at);
+    parts.windows.push({
+      key: `${key}/${measure}/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
+      scope,
+      measure,
+      limit,
+      hard: measure !== "micros" || effective.get("budget.hard_stop") === true,
+      warnAt: percent === undefined ? null : (limit * percent) / 100,
+      startsAt,
+      resetsAt: periodEnd(period, at),
+      limitType,
+      truth: truth(period),
+    });
+  }
+}
+
+/** A model's or routing group's own ceilings across all groups; null is none. */
+interface CapacityCaps {
+  readonly requestsPerMinute: number | null;
+  readonly tokensPerMinute: number | null;
+  readonly concurrent: number | null;
+}
+
+/** The ceilings of a model, or of a routing group, which everybody who uses it shares. */
+function addCapacity(parts: Parts, key: string, name: string, caps: CapacityCaps): void {
+  const { requestsPerMinute, tokensPerMinute, concurrent } = caps;
+  if (requestsPerMinute === null && tokensPerMinute === null && concurrent === null) return;
+  const scope = parts.scopes.push({ key, kind: "capacity", groupId: key, groupName: name, cooldownMs: 0, maxConcurrent: concurrent }) - 1;
+  if (requestsPerMinute !== null) parts.buckets.push({ key: `${key}/requests`, scope, measure: "requests", perMinute: requestsPerMinute, capacity: requestsPerMinute, limitType: "requests_per_minute" });
+  if (tokensPerMinute !== null) parts.buckets.push({ key: `${key}/tokens`, scope, measure: "tokens", perMinute: tokensPerMinute, capacity: tokensPerMinute, limitType: "tokens_per_minute" });
+}
+
+/** The plan with the ceilings of the call's run beside it (interface 8.5). `alone`: the call is a run of its own, of which nothing can have been used. */
+export function withRun(plan: CallPlan, rootTaskId: string, group: { readonly id: string; readonly name: string }, ceilings: Fields, alone: boolean): CallPlan {
+  const scope = plan.scopes.length;
+  const window = (path: string, measure: WindowMeasure): WindowLimit[] => {
+    const value = ceilings.get(path) as number | undefined;
+    if (value === undefined) return [];
+    const limit = measure === "micros" ? microsFromUsd(value) : value;
+    return [{ key: `r/${rootTaskId}/${measure}`, scope, measure, limit, hard: true, warnAt: null, startsAt: 0, resetsAt: Number.POSITIVE_INFINITY, limitType: path, truth: alone ? null : { kind: "run", rootTaskId } }];
+  };
+  const windows = [...window("max_llm_calls_per_run", "requests"), ...window("max_tokens_per_run", "tokens"), ...window("max_cost_per_run_usd", "micros")];
+  if (windows.length === 0) return plan;
+  return {
+    ...plan,
+    scopes: [...plan.scopes, { key: `r/${rootTaskId}`, kind: "run", groupId: group.id, groupName: group.name, cooldownMs: 0, maxConcurrent: null }],
+    windows: [...plan.windows, ...windows],
+    needsPrice: plan.needsPrice || windows.some(({ measure }) => measure === "micros"),
+    needsBound: plan.needsBound || windows.some(({ measure }) => measure !== "requests"),
+  };
+}

@@ -1,0 +1,228 @@
+/**
+ * The three scripts of the shared counters. Each runs whole or not at all, and all keys of a tenant share a hash tag, so
+ * that every ancestor of a call is on one node. KEYS[1] is the tenant's prefix.
+ *
+ * Time is a clock of the tenant that goes no faster than the caller's own steady clock says and no faster than the
+ * server's: a wall clock that jumps on one side refills nothing. What a process holds stands under its name, and counts
+ * for as long as its lease runs: nothing has to be swept for a dead process to be forgotten.
+ */
+
+const PRELUDE = `
+local P = KEYS[1]
+local plan = cjson.decode(ARGV[1])
+local owner = ARGV[2]
+local t = redis.call('TIME')
+local server = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+local function whole(n) return string.format('%.0f', n) end
+local function steady(mine)
+  local known = redis.call('HMGET', P .. 'clock', 's', 'c')
+  local now = mine
+  if known[1] then
+    local c = tonumber(known[2])
+    now = math.min(math.max(c, mine), c + math.max(0, server - tonumber(known[1])))
+  end
+  redis.call('HSET', P .. 'clock', 's', whole(server), 'c', whole(now))
+  return now
+end
+local alive = {}
+local function isAlive(name)
+  if alive[name] == nil then
+    local until_ = redis.call('ZSCORE', P .. 'owners', name)
+    alive[name] = until_ and tonumber(until_) > server or false
+  end
+  return alive[name]
+end
+local function sum(key)
+  local all = redis.call('HGETALL', key)
+  local total = 0
+  for i = 1, #all, 2 do
+    if isAlive(all[i]) then total = total + tonumber(all[i + 1]) else redis.call('HDEL', key, all[i]) end
+  end
+  return total
+end
+local function bucket(b, now)
+  local s = redis.call('HMGET', P .. 'b:' .. b.k, 'l', 'a')
+  if not s[1] then return b.c end
+  local passed = now - tonumber(s[2])
+  local level = tonumber(s[1])
+  if passed > 0 then level = level + passed * b.r / 60000 end
+  return math.min(b.c, level)
+end
+local function putBucket(b, level, now)
+  redis.call('HSET', P .. 'b:' .. b.k, 'l', string.format('%.9f', level), 'a', whole(now))
+  redis.call('PEXPIRE', P .. 'b:' .. b.k, 172800000)
+end
+local function lock(b, now)
+  local s = plan.s[b.s + 1]
+  if s.d == 0 then return 0 end
+  local key = P .. 'l:' .. s.k
+  local known = redis.call('HMGET', key, 'u', 'b')
+  local until_ = known[1] and tonumber(known[1]) or 0
+  if until_ <= now then
+    until_ = now + s.d
+    redis.call('HSET', key, 'u', whole(until_), 'b', b.t)
+    redis.call('PEXPIRE', key, whole(s.d + 3600000))
+  end
+  return until_ - now
+end
+local function lease(ms)
+  redis.call('ZADD', P .. 'owners', whole(server + ms), owner)
+  redis.call('ZREMRANGEBYSCORE', P .. 'owners', '-inf', whole(server - 600000))
+end
+`;
+
+/** ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms. */
+export const ADMIT = `${PRELUDE}
+local now = steady(tonumber(ARGV[3]))
+local demand = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]), tool_calls = tonumber(ARGV[7]), requests = 1 }
+lease(tonumber(ARGV[9]))
+local gen = redis.call('HMGET', P .. 'generation', 'id', 'at')
+for i, s in ipairs(plan.s) do
+  local locked = redis.call('HMGET', P .. 'l:' .. s.k, 'u', 'b')
+  if locked[1] and tonumber(locked[1]) > now then return { 'locked', i - 1, locked[2], whole(tonumber(locked[1]) - now) } end
+  if s.m >= 0 then
+    local n = sum(P .. 'c:' .. s.k)
+    if n >= s.m then return { 'concurrency', i - 1, n } end
+  end
+end
+local levels = {}
+for i, b in ipairs(plan.b) do
+  local level = bucket(b, now)
+  levels[i] = level
+  local needed = 0
+  if b.m == 'requests' then needed = 1 end
+  if (needed == 1 and level < 1 - 1e-9) or (needed == 0 and level <= 0) then
+    local wait = 60000
+    if b.r > 0 then wait = math.max(1, math.ceil((needed - level) * 60000 / b.r)) end
+    return { 'bucket', i - 1, whole(math.max(wait, lock(b, now))) }
+  end
+end
+local cold = { 'cold' }
+local held = nil
+local spent = {}
+local known = {}
+for i, w in ipairs(plan.w) do
+  local s = redis.call('GET', P .. 'w:' .. w.k)
+  known[i] = s
+  if not s and gen[1] and w.a > tonumber(gen[2]) then s = '0' end
+  if not gen[1] then s = false end
+  if not s then
+    cold[#cold + 1] = i - 1
+  else
+    local n = tonumber(s)
+    spent[i] = n
+    if w.h == 1 then
+      local hold, once = 0, 0
+      if w.m == 'tokens' or w.m == 'micros' then hold = demand[w.m] else once = demand[w.m] end
+      if n + hold + once > w.l then return { 'window', i - 1, whole(n) } end
+      if not held and hold > 0 and n + hold + sum(P .. 'h:' .. w.k) > w.l then held = w.k end
+    end
+  end
+end
+if #cold > 1 then return cold end
+if held then return { 'held', held } end
+local out = { 'admitted', gen[1] or '' }
+if ARGV[8] == '1' then
+  for i = 1, #plan.w do out[#out + 1] = whole(spent[i]) end
+  return out
+end
+for _, s in ipairs(plan.s) do
+  if s.m >= 0 then
+    if redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) == 1 then redis.call('PEXPIRE', P .. 'c:' .. s.k, 2592000000) end
+  end
+end
+for i, b in ipairs(plan.b) do if b.m == 'requests' then putBucket(b, levels[i] - 1, now) end end
+for i, w in ipairs(plan.w) do
+  local once, hold = 0, 0
+  if w.m == 'tokens' or w.m == 'micros' then
+    if w.h == 1 then hold = demand[w.m] end
+  else
+    once = demand[w.m]
+  end
+  if once > 0 or not known[i] then redis.call('SET', P .. 'w:' .. w.k, whole(spent[i] + once), 'PX', whole(w.x)) end
+  if hold > 0 and redis.call('HINCRBY', P .. 'h:' .. w.k, owner, whole(hold)) == hold then redis.call('PEXPIRE', P .. 'h:' .. w.k, whole(w.x)) end
+  out[#out + 1] = whole(spent[i] + once)
+end
+redis.call('SET', P .. 'r:' .. ARGV[4], '1', 'PX', 172800000)
+return out
+`;
+
+/**
+ * ARGV: plan, owner, steady ms, reservation id, held tokens, held micro-dollars, generation at admission, requests,
+ * input, output, micro-dollars. Settling twice changes nothing: the reservation is gone. After the store was emptied
+ * the use is added wherever the truth has been put back.
+ */
+export const SETTLE = `${PRELUDE}
+local now = steady(tonumber(ARGV[3]))
+local held = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]) }
+local used = { requests = 0, tool_calls = 0, input = tonumber(ARGV[9]), output = tonumber(ARGV[10]), micros = tonumber(ARGV[11]) }
+used.tokens = used.input + used.output
+local had = redis.call('DEL', P .. 'r:' .. ARGV[4]) == 1
+if not had then
+  local gen = redis.call('HGET', P .. 'generation', 'id')
+  if ARGV[7] == '' or gen == ARGV[7] then return {} end
+end
+local function release(key, amount)
+  local left = tonumber(redis.call('HGET', key, owner) or '0') - amount
+  if left > 0 then redis.call('HSET', key, owner, whole(left)) else redis.call('HDEL', key, owner) end
+end
+for _, s in ipairs(plan.s) do if s.m >= 0 then release(P .. 'c:' .. s.k, 1) end end
+for _, b in ipairs(plan.b) do
+  if b.m ~= 'requests' and used[b.m] > 0 then
+    local level = bucket(b, now) - used[b.m]
+    putBucket(b, level, now)
+    if level <= 0 then lock(b, now) end
+  end
+end
+local out = {}
+for i, w in ipairs(plan.w) do
+  local change = used[w.m]
+  if w.m == 'requests' then change = tonumber(ARGV[8]) - (had and 1 or 0) end
+  local key = P .. 'w:' .. w.k
+  local n = redis.call('GET', key)
+  if n then
+    n = math.max(0, tonumber(n) + change)
+    if change ~= 0 then redis.call('SET', key, whole(n), 'KEEPTTL') end
+  end
+  if w.h == 1 and held[w.m] and held[w.m] > 0 then release(P .. 'h:' .. w.k, held[w.m]) end
+  out[i] = whole(n or 0)
+  if w.z == 1 then redis.call('DEL', key, P .. 'h:' .. w.k) end
+end
+return out
+`;
+
+/** ARGV: plan, owner, steady ms, new generation, then pairs of window index and amount. */
+export const WARM = `${PRELUDE}
+redis.call('HSETNX', P .. 'generation', 'id', ARGV[4])
+redis.call('HSETNX', P .. 'generation', 'at', ARGV[3])
+for i = 5, #ARGV, 2 do
+  local w = plan.w[tonumber(ARGV[i]) + 1]
+  local key = P .. 'w:' .. w.k
+  local n = tonumber(redis.call('GET', key) or '-1')
+  local truth = tonumber(ARGV[i + 1])
+  if truth > n then redis.call('SET', key, whole(truth), 'PX', whole(w.x)) end
+end
+return 1
+`;
+
+/**
+ * ARGV: plan, owner, lease ms, then quadruples of reservation id, its tokens, micro-dollars and plan of those to hold
+ * again. Renews the lease; 0 when it had run out, and with it what the owner held.
+ */
+export const RENEW = `${PRELUDE}
+local kept = isAlive(owner)
+lease(tonumber(ARGV[3]))
+for i = 4, #ARGV, 4 do
+  local p = cjson.decode(ARGV[i + 3])
+  local amount = { tokens = tonumber(ARGV[i + 1]), micros = tonumber(ARGV[i + 2]) }
+  redis.call('SET', P .. 'r:' .. ARGV[i], '1', 'PX', 172800000)
+  for _, s in ipairs(p.s) do if s.m >= 0 then redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) end end
+  for _, w in ipairs(p.w) do
+    if w.h == 1 and amount[w.m] and amount[w.m] > 0 then
+      redis.call('HINCRBY', P .. 'h:' .. w.k, owner, whole(amount[w.m]))
+      redis.call('PEXPIRE', P .. 'h:' .. w.k, whole(w.x))
+    end
+  end
+end
+return kept and 1 or 0
+`;

@@ -1,0 +1,229 @@
+import { uuid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
+import { ADMIT, RENEW, SETTLE, WARM } from "./valkey-scripts.ts";
+
+/** What this needs of a client: scripts that run whole or not at all. */
+export interface ScriptRunner {
+  run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  close(): void;
+}
+
+export interface ValkeyCountersOptions {
+  readonly valkey: ScriptRunner;
+  /** Milliseconds; never steps. */
+  readonly now: () => number;
+  readonly log: Log;
+  /** How long what this process holds outlives it. */
+  readonly leaseMs?: number;
+  readonly renewMs?: number;
+}
+
+interface Open {
+  readonly id: string;
+  readonly plan: Plan;
+  readonly demand: Demand;
+  owner: string;
+  generation: string;
+}
+
+/** What this process holds of one tenant. */
+interface Held {
+  readonly id: string;
+  readonly open: Map<string, Open>;
+  /** The name under which it is held. */
+  owner: string;
+  /** Of the store's content: another one means that the store was emptied. */
+  generation: string | null;
+  /** When the lease was last renewed. */
+  leasedAt: number;
+}
+
+const DAY = 86_400_000;
+const SETTLE_AGAIN_MS = 500;
+const LOOK_AGAIN_MS = 25;
+
+/**
+ * Counters shared by the processes of a fleet, in Valkey. What a process holds stands under its own name with a lease:
+ * a process that dies is forgotten with its lease. A store that was emptied is filled again from the truth, and each
+ * process puts back what it holds when it notices.
+ */
+export class ValkeyCounters implements Counters {
+  readonly lookAgainMs = LOOK_AGAIN_MS;
+  private readonly tenants = new Map<string, Held>();
+  private readonly settling = new Set<Promise<unknown>>();
+  private readonly plans = new WeakMap<Plan, string>();
+  private readonly options: ValkeyCountersOptions;
+  private readonly leaseMs: number;
+  private readonly timer: ReturnType<typeof setInterval>;
+  private closed = false;
+
+  constructor(options: ValkeyCountersOptions) {
+    this.options = options;
+    this.leaseMs = options.leaseMs ?? 20_000;
+    this.timer = setInterval(() => void this.renewAll(), options.renewMs ?? 5_000);
+    this.timer.unref();
+  }
+
+  async admit(id: string, plan: Plan, demand: Demand, probe: boolean): Promise<Admission> {
+    const tenant = this.tenant(plan.tenantId);
+    if (tenant.open.size > 0 && this.options.now() - tenant.leasedAt > this.leaseMs) await this.holdUnderNewName(tenant);
+    const { owner } = tenant;
+    const asked = this.options.now();
+    let reply: (string | number)[];
+    try {
+      reply = (await this.run(ADMIT, tenant, [this.planText(plan), owner, text(asked), id, text(demand.tokens), text(demand.micros), text(demand.toolCalls), probe ? "1" : "0", text(this.leaseMs)])) as (string | number)[];
+    } catch (error) {
+      // It may have been taken without our hearing of it: then it is given back.
+      if (!probe) this.settleLater({ id, plan, demand, owner, generation: "" }, { requests: 0, input: 0, output: 0, micros: 0 });
+      throw error;
+    }
+    tenant.leasedAt = Math.max(tenant.leasedAt, asked);
+    const [kind, first = "", second = "", third = ""] = reply;
+    switch (kind) {
+      case "admitted": {
+        const generation = String(first);
+        if (!probe) {
+          tenant.open.set(id, { id, plan, demand, owner, generation });
+          if (tenant.generation !== generation) this.renewed(tenant, generation);
+        }
+        return { kind, spent: reply.slice(2).map(Number) };
+      }
+      case "locked":
+        return { kind: "denied", denial: { by: "cooldown", scope: Number(first), limitType: String(second), retryAfterMs: Number(third) } };
+      case "concurrency":
+        return { kind: "denied", denial: { by: "concurrency", scope: Number(first), inFlight: Number(second) } };
+      case "bucket":
+        return { kind: "denied", denial: { by: "bucket", index: Number(first), retryAfterMs: Number(second) } };
+      case "window":
+        return { kind: "denied", denial: { by: "window", index: Number(first), spent: Number(second) } };
+      case "held":
+        return { kind, key: String(first) };
+      case "cold":
+        return { kind, windows: reply.slice(1).map(Number) };
+      default:
+        throw new Error(`the Valkey server answered ${JSON.stringify(reply).slice(0, 200)}`);
+    }
+  }
+
+  async settle({ id, plan }: Reservation, actual: Actual): Promise<readonly number[]> {
+    const { open } = this.tenant(plan.tenantId);
+    const held = open.get(id);
+    if (held === undefined) return [];
+    open.delete(id);
+    try {
+      return await this.sendSettle(held, actual);
+    } catch {
+      this.settleLater(held, actual);
+      return [];
+    }
+  }
+
+  async warm(plan: Plan, spent: ReadonlyMap<number, number>, at: number): Promise<void> {
+    const tenant = this.tenant(plan.tenantId);
+    await this.run(WARM, tenant, [this.planText(plan), tenant.owner, text(at), uuid(), ...[...spent].flatMap(([index, amount]) => [text(index), text(amount)])]);
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    clearInterval(this.timer);
+    await Promise.allSettled(this.settling);
+    this.options.valkey.close();
+  }
+
+  private run(script: string, tenant: Pick<Held, "id">, args: readonly string[]): Promise<unknown> {
+    return this.options.valkey.run(script, [`gw:{${tenant.id}}:`], args);
+  }
+
+  private tenant(id: string): Held {
+    let tenant = this.tenants.get(id);
+    if (tenant === undefined) {
+      tenant = { id, open: new Map(), owner: uuid(), generation: null, leasedAt: this.options.now() };
+      this.tenants.set(id, tenant);
+    }
+    return tenant;
+  }
+
+  private async sendSettle(held: Open, actual: Actual): Promise<number[]> {
+    const { id, plan, demand, owner, generation } = held;
+    const reply = (await this.run(SETTLE, { id: plan.tenantId }, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros)])) as unknown[];
+    return reply.map(Number);
+  }
+
+  /** Settles once the server is back. Until then the lease of this process goes on, and so does what it holds. */
+  private settleLater(held: Open, actual: Actual): void {
+    const attempt = async () => {
+      const until = performance.now() + 2 * DAY;
+      while (!this.closed && performance.now() < until) {
+        await new Promise((resolve) => setTimeout(resolve, SETTLE_AGAIN_MS));
+        const done = await this.sendSettle(held, actual).then(
+          () => true,
+          () => false,
+        );
+        if (done) return;
+      }
+    };
+    const work = attempt().finally(() => this.settling.delete(work));
+    this.settling.add(work);
+  }
+
+  /** The store was emptied since we last looked: what this process holds is put back. */
+  private renewed(tenant: Held, generation: string): void {
+    const known = tenant.generation;
+    tenant.generation = generation;
+    if (known === null) return;
+    const lost = [...tenant.open.values()].filter((open) => open.generation !== generation);
+    void this.holdAgain(tenant, lost).catch((error: Error) => this.options.log.warn("limits_not_held_again", { tenant_id: tenant.id, error }));
+  }
+
+  /** The lease ran out while this process was not running: under the old name nothing counts any more. */
+  private async holdUnderNewName(tenant: Held): Promise<void> {
+    this.options.log.warn("limits_lease_lost", { tenant_id: tenant.id });
+    tenant.owner = uuid();
+    tenant.leasedAt = this.options.now();
+    await this.holdAgain(tenant, [...tenant.open.values()]);
+  }
+
+  private async holdAgain(tenant: Held, lost: readonly Open[]): Promise<void> {
+    if (lost.length === 0) return;
+    for (const open of lost) {
+      open.owner = tenant.owner;
+      open.generation = tenant.generation ?? "";
+    }
+    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), ...lost.flatMap(({ id, plan, demand }) => [id, text(demand.tokens), text(demand.micros), this.planText(plan)])]);
+  }
+
+  private async renewAll(): Promise<void> {
+    for (const tenant of this.tenants.values()) {
+      if (tenant.open.size === 0) {
+        this.tenants.delete(tenant.id);
+        continue;
+      }
+      const asked = this.options.now();
+      try {
+        const kept = await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs)]);
+        if (kept === 0) await this.holdUnderNewName(tenant);
+        else tenant.leasedAt = Math.max(tenant.leasedAt, asked);
+      } catch (error) {
+        this.options.log.warn("limits_lease_not_renewed", { tenant_id: tenant.id, error: error as Error });
+      }
+    }
+  }
+
+  /** Made once for each plan, which lives about a day. */
+  private planText(plan: Plan): string {
+    let known = this.plans.get(plan);
+    if (known === undefined) {
+      const now = this.options.now();
+      known = JSON.stringify({
+        s: plan.scopes.map(({ key, cooldownMs, maxConcurrent }) => ({ k: key, d: cooldownMs, m: maxConcurrent ?? -1 })),
+        b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType }) => ({ k: key, s: scope, m: measure, r: perMinute, c: capacity, t: limitType })),
+        w: plan.windows.map(({ key, measure, limit, hard, startsAt, resetsAt, truth }) => ({ k: key, m: measure, l: limit, h: hard ? 1 : 0, a: startsAt, x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY), z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0 })),
+      });
+      this.plans.set(plan, known);
+    }
+    return known;
+  }
+}
+
+const text = (value: number): string => String(Math.round(value));

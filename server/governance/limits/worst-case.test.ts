@@ -1,0 +1,48 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { EMPTY_VIEW } from "../view.ts";
+import { affordable, dearest, demandOf, withoutOutput, worstCaseOf } from "./worst-case.ts";
+
+const prices = (input: number | null, output: number | null, cacheWrite: number | null = null) => ({ input, output, cacheRead: null, cacheWrite, cacheWriteHour: null });
+const model = (more: object = {}): ModelEntry => ({ contextWindow: null, maxOutputTokens: null, defaultMaxTokens: null, priceSchedule: [{ prices: prices(1_000_000, 10_000_000), tiers: [] }], ...more }) as unknown as ModelEntry;
+const bounds = { bodyBytes: 1_000, addedBytes: 100, outputCeiling: null };
+const view = (more: object = {}) => ({ ...EMPTY_VIEW, ...more });
+
+describe("the most a call can come to", () => {
+  test("the least of what bounds the answer, for each answer asked for", () => {
+    expect(worstCaseOf(model(), view({ maxTokens: 50 }), bounds)).toEqual({ inputTokens: 1_100, outputTokens: 50, outputIsOurs: false, outputMustBeSet: false });
+    expect(worstCaseOf(model({ maxOutputTokens: 30 }), view({ maxTokens: 50, candidates: 3 }), bounds).outputTokens).toBe(90);
+    expect(worstCaseOf(model({ maxOutputTokens: 30 }), view(), { ...bounds, outputCeiling: 20 }).outputTokens).toBe(20);
+    expect(worstCaseOf(model({ defaultMaxTokens: 10 }), view(), bounds)).toMatchObject({ outputTokens: 10, outputIsOurs: true, outputMustBeSet: false });
+    expect(worstCaseOf(model(), view(), bounds)).toMatchObject({ outputTokens: 4_096, outputIsOurs: true, outputMustBeSet: true });
+    expect(worstCaseOf(model({ contextWindow: 500 }), view(), bounds).inputTokens).toBe(500);
+  });
+
+  test("at the dearest rate of any tier and of any way the input could be billed", () => {
+    const tiered = model({ priceSchedule: [{ prices: prices(1_000_000, 2_000_000, 1_250_000), tiers: [{ prices: prices(2_000_000, 4_000_000) }] }] });
+    expect(dearest(tiered, 1_000, 100)).toBe(2_400);
+    expect(dearest(model({ priceSchedule: [{ prices: prices(1_000_000, 0, 1_250_000), tiers: [] }] }), 1_000, 100)).toBe(1_250);
+  });
+
+  test("no price, no bound; but what is not used needs none", () => {
+    const embeds = model({ priceSchedule: [{ prices: prices(1_000_000, null), tiers: [] }] });
+    expect(dearest(embeds, 10, 1)).toBeNull();
+    const worst = withoutOutput(worstCaseOf(embeds, view(), bounds));
+    expect(demandOf(embeds, worst, worst.outputTokens, 0)).toEqual({ tokens: 1_100, micros: 1_100, toolCalls: 0 });
+  });
+
+  test("an answer that is made shorter costs no more than what is left", () => {
+    fc.assert(
+      fc.property(fc.nat(5_000_000), fc.nat(50_000_000), fc.nat(5_000), fc.nat(100_000), (input, output, bytes, left) => {
+        const priced = model({ priceSchedule: [{ prices: prices(input, output), tiers: [] }] });
+        const worst = worstCaseOf(priced, view(), { ...bounds, bodyBytes: bytes });
+        const shorter = affordable(priced, worst, "micros", left);
+        if (shorter === null) return;
+        expect(shorter).toBeLessThanOrEqual(worst.outputTokens);
+        expect(demandOf(priced, worst, shorter, 0).micros).toBeLessThanOrEqual(left);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,76 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
+import { costOf, type MicroUsd } from "../../kernel/money.ts";
+import type { RequestView } from "../view.ts";
+import type { Demand } from "./counters.ts";
+
+/**
+ * The most one call can come to. Of the input: one token for each byte of the request. No tokenizer in use makes more
+ * than one token of a byte, and what a provider puts around a message is less than the JSON around it; only what stands
+ * at an address (an image, a file) can be more, and then the context window is the bound. Of the output: the least of
+ * what the caller asked for, what the model gives at most, and what governance allows.
+ */
+export interface WorstCase {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** True when the caller named no bound: then the gateway may set a lower one. */
+  readonly outputIsOurs: boolean;
+  /** True when nothing but the gateway bounds the output: then the bound must be written into the request. */
+  readonly outputMustBeSet: boolean;
+}
+
+/** The bound of an answer whose length neither the caller nor the model's record bounds. */
+const DEFAULT_OUTPUT = 4_096;
+/** An answer shorter than this is not worth a call. */
+const LEAST_OUTPUT = 16;
+
+export interface Bounds {
+  readonly bodyBytes: number;
+  /** What governance and the model's record add to the instructions. */
+  readonly addedBytes: number;
+  readonly outputCeiling: number | null;
+}
+
+/** A call that only reads: it embeds, or counts. */
+export function withoutOutput(worst: WorstCase): WorstCase {
+  return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
+}
+
+export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds): WorstCase {
+  const inputTokens = Math.min(bounds.bodyBytes + bounds.addedBytes, model.contextWindow ?? Number.MAX_SAFE_INTEGER);
+  const asked = view.maxTokens ?? model.defaultMaxTokens;
+  const known = [asked, model.maxOutputTokens, bounds.outputCeiling].filter((value) => value !== null);
+  const each = known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known);
+  return { inputTokens, outputTokens: each * view.candidates, outputIsOurs: view.maxTokens === null, outputMustBeSet: known.length === 0 };
+}
+
+export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: number, toolCalls: number): Demand {
+  return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, worst.inputTokens, outputTokens) ?? 0, toolCalls };
+}
+
+/** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier or date. */
+export function dearest(model: ModelEntry, inputTokens: number, outputTokens: number): MicroUsd | null {
+  let most: MicroUsd | null = null;
+  for (const { prices, tiers } of model.priceSchedule) {
+    for (const of of [prices, ...tiers.map((tier) => tier.prices)]) {
+      if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0)) return null;
+      const cost = costOf([
+        { tokens: inputTokens, pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0) },
+        { tokens: outputTokens, pricePerMillion: of.output ?? 0 },
+      ]);
+      most = most === null ? cost : Math.max(most, cost);
+    }
+  }
+  return most;
+}
+
+/** The longest answer that what is left would cover, or null when it is too short to be worth the call. */
+export function affordable(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
+  let output = left - worst.inputTokens;
+  if (measure === "micros") {
+    const price = Math.max(...model.priceSchedule.flatMap(({ prices, tiers }) => [prices.output ?? 0, ...tiers.map((tier) => tier.prices.output ?? 0)]));
+    const forInput = dearest(model, worst.inputTokens, 0) ?? 0;
+    // One micro-dollar less: a cost is rounded once, over its sum.
+    output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);
+  }
+  return output < LEAST_OUTPUT ? null : Math.min(output, worst.outputTokens);
+}

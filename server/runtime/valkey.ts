@@ -1,0 +1,84 @@
+import { createHash } from "node:crypto";
+
+export interface Valkey {
+  /** Runs a script, by its hash where the server knows it. Rejects within the time bound when the server is away. */
+  run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  close(): void;
+}
+
+const ANSWER_WITHIN_MS = 2_000;
+const CONNECT_WITHIN_MS = 2_000;
+const RECONNECT_AFTER_MS = 500;
+
+/**
+ * A client of Valkey, or of Redis 7 or newer. A command is written when it is sent, and never queued for a server that
+ * is away: the caller decides what then.
+ */
+export function openValkey(url: string): Valkey {
+  const hashes = new Map<string, string>();
+  let client: Bun.RedisClient | null = null;
+  let connecting: Promise<Bun.RedisClient> | null = null;
+  let failedAt = Number.NEGATIVE_INFINITY;
+  let closed = false;
+
+  function connect(): Promise<Bun.RedisClient> {
+    if (client !== null) return Promise.resolve(client);
+    if (connecting !== null) return connecting;
+    if (closed || performance.now() - failedAt < RECONNECT_AFTER_MS) return Promise.reject(new Error("the Valkey server is away"));
+    const fresh = new Bun.RedisClient(url, { autoReconnect: false, enableOfflineQueue: false, enableAutoPipelining: false, connectionTimeout: CONNECT_WITHIN_MS });
+    Object.assign(fresh, {
+      onclose() {
+        if (client === fresh) client = null;
+      },
+    });
+    connecting = within(fresh.connect(), CONNECT_WITHIN_MS)
+      .then(() => {
+        client = fresh;
+        return fresh;
+      })
+      .catch((error: unknown) => {
+        failedAt = performance.now();
+        fresh.close();
+        throw error;
+      })
+      .finally(() => {
+        connecting = null;
+      });
+    return connecting;
+  }
+
+  function hashOf(script: string): string {
+    let hash = hashes.get(script);
+    if (hash === undefined) {
+      hash = createHash("sha1").update(script).digest("hex");
+      hashes.set(script, hash);
+    }
+    return hash;
+  }
+
+  async function send(script: string, args: string[]): Promise<unknown> {
+    const connection = client ?? (await connect());
+    try {
+      return await connection.send("EVALSHA", [hashOf(script), ...args]);
+    } catch (error) {
+      if (!String((error as Error).message).includes("NOSCRIPT")) throw error;
+      return connection.send("EVAL", [script, ...args]);
+    }
+  }
+
+  return {
+    run: (script, keys, args) => within(send(script, [String(keys.length), ...keys, ...args]), ANSWER_WITHIN_MS),
+    close() {
+      closed = true;
+      client?.close();
+      client = null;
+    },
+  };
+}
+
+function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`the Valkey server did not answer within ${ms} ms`)), ms);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}

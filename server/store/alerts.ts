@@ -1,0 +1,66 @@
+import { sql, type Selectable } from "kysely";
+import { ulid } from "../kernel/ids.ts";
+import type { Database } from "./database.ts";
+import type { Page, Paged } from "./paging.ts";
+import type { AlertTable } from "./schema.ts";
+
+export type AlertRow = Selectable<AlertTable>;
+
+export interface AlertFilters {
+  readonly group_id?: string | undefined;
+  readonly resolved?: boolean | undefined;
+}
+
+/** Newest first; a null tenant means all. */
+export async function alertPage(db: Database, tenantId: string | null, filters: AlertFilters, page: Page): Promise<Paged<AlertRow>> {
+  let query = db.selectFrom("alerts");
+  if (tenantId !== null) query = query.where("tenant_id", "=", tenantId);
+  if (filters.group_id !== undefined) query = query.where("group_id", "=", filters.group_id);
+  if (filters.resolved !== undefined) query = query.where("resolved", "=", filters.resolved);
+  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+export interface NewAlert {
+  readonly tenant_id: string;
+  readonly alert_type: string;
+  readonly severity: string;
+  readonly title: string;
+  readonly message: string;
+  readonly group_id: string;
+  readonly threshold_value: number;
+  readonly current_value: number;
+  /** Names what was crossed, so that it is told of once. */
+  readonly crossing: string;
+  readonly expires_at: Date | null;
+}
+
+/** Writes the alert and a notification to each user whose primary group is in the group's branch, unless it was written before. */
+export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean> {
+  return db.transaction().execute(async (trx) => {
+    // A group that went meanwhile has nobody left to tell.
+    const { numAffectedRows } = await sql`
+      INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, group_id, threshold_value, current_value, crossing, expires_at)
+      SELECT ${ulid()}, ${alert.tenant_id}, ${alert.alert_type}, ${alert.severity}, ${alert.title}, ${alert.message}, g.id, ${alert.threshold_value}, ${alert.current_value}, ${alert.crossing}, ${alert.expires_at}::timestamptz
+        FROM resource_groups g WHERE g.tenant_id = ${alert.tenant_id} AND g.id = ${alert.group_id}
+      ON CONFLICT (tenant_id, crossing) DO NOTHING`.execute(trx);
+    if (numAffectedRows !== 1n) return false;
+    const metadata = JSON.stringify({ group_id: alert.group_id, threshold_value: alert.threshold_value, current_value: alert.current_value });
+    await sql`
+      WITH RECURSIVE branch AS (
+        SELECT id FROM resource_groups WHERE tenant_id = ${alert.tenant_id} AND id = ${alert.group_id}
+        UNION
+        SELECT g.id FROM branch JOIN resource_groups g ON g.parent_group_id = branch.id AND g.tenant_id = ${alert.tenant_id}
+      )
+      INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
+      SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${alert.alert_type}, ${alert.title}, ${alert.message}, ${metadata}::jsonb, ${alert.expires_at}::timestamptz
+        FROM end_users u WHERE u.tenant_id = ${alert.tenant_id} AND u.is_active AND u.primary_group_id IN (SELECT id FROM branch)`.execute(trx);
+    return true;
+  });
+}
+
+/** An alert about a window is over with the window. */
+export async function resolveExpired(db: Database): Promise<void> {
+  await sql`UPDATE alerts SET resolved = true, resolved_at = expires_at WHERE NOT resolved AND expires_at < now()`.execute(db);
+}

@@ -1,0 +1,45 @@
+import { sql } from "kysely";
+import type { Database } from "./database.ts";
+
+/** What a group itself used of one model since the first of the month, and of that today. Days are UTC. */
+export interface UsageTotal {
+  readonly resource_group_id: string;
+  readonly llm_model_used: string;
+  readonly month_requests: number;
+  readonly month_tokens: number;
+  readonly month_micros: number;
+  readonly day_requests: number;
+  readonly day_tokens: number;
+  readonly day_micros: number;
+}
+
+/** `day` is the day meant, as `2026-11-21`; its month is the month meant. */
+export async function usageTotals(db: Database, tenantId: string, day: string): Promise<UsageTotal[]> {
+  const { rows } = await sql<UsageTotal>`
+    SELECT resource_group_id, llm_model_used,
+      sum(requests) AS month_requests, sum(prompt_tokens + completion_tokens) AS month_tokens, sum(cost_micro_usd) AS month_micros,
+      coalesce(sum(requests) FILTER (WHERE day = ${day}::date), 0) AS day_requests,
+      coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE day = ${day}::date), 0) AS day_tokens,
+      coalesce(sum(cost_micro_usd) FILTER (WHERE day = ${day}::date), 0) AS day_micros
+    FROM usage_daily
+    WHERE tenant_id = ${tenantId} AND day >= date_trunc('month', ${day}::date) AND day < date_trunc('month', ${day}::date) + interval '1 month'
+    GROUP BY 1, 2`.execute(db);
+  return rows;
+}
+
+export interface RunTotal {
+  readonly requests: number;
+  readonly tokens: number;
+  readonly micros: number;
+  /** Milliseconds since the epoch; null for a run without a call yet. */
+  readonly started: number | null;
+}
+
+/** What the calls of one run came to that were shipped so far. */
+export async function runTotal(db: Database, tenantId: string, rootTaskId: string): Promise<RunTotal> {
+  const { rows } = await sql<RunTotal>`
+    SELECT count(*) FILTER (WHERE llm_model_used IS NOT NULL) AS requests, coalesce(sum(coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0)), 0) AS tokens,
+      coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS micros, floor(extract(epoch FROM min(timestamp)) * 1000)::bigint AS started
+    FROM audit_rows WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND proxy_type = 'llm'`.execute(db);
+  return rows[0] as RunTotal;
+}

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { JsonObject } from "../document.ts";
+import { readGeminiEmbeddings, writeGeminiEmbeddings } from "./embeddings.ts";
+import { readGeminiFault, retryDelaySeconds, rpcStatusOf, writeGeminiFault } from "./fault.ts";
+
+const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/error-${name}.json`, import.meta.url), "utf8"));
+
+describe("errors", () => {
+  test("are read with the field they speak of", () => {
+    expect(readGeminiFault(400, fixture("argument"))).toEqual({ status: 400, message: "* GenerateContentRequest.contents: contents is not specified", code: "INVALID_ARGUMENT", param: "contents" });
+    expect(readGeminiFault(429, fixture("quota"))).toMatchObject({ status: 429, code: "RESOURCE_EXHAUSTED", param: null });
+  });
+
+  test("a bad key is told by its reason", () => {
+    expect(readGeminiFault(400, fixture("key")).code).toBe("API_KEY_INVALID");
+  });
+
+  test("inside a stream the code tells the status, else the word, else nobody", () => {
+    expect(readGeminiFault(0, { error: { code: 503, status: "UNAVAILABLE" } }).status).toBe(503);
+    expect(readGeminiFault(0, { error: { status: "DEADLINE_EXCEEDED" } }).status).toBe(504);
+    expect(readGeminiFault(0, { error: "boom" })).toMatchObject({ status: 502, message: "boom" });
+    expect(readGeminiFault(500, null)).toEqual({ status: 500, message: "the provider reported an error", code: null, param: null });
+    expect(readGeminiFault(400, { error: { code: "invalid_request", message: "m" } }).code).toBe("invalid_request");
+  });
+
+  test.each([
+    [400, "INVALID_ARGUMENT"],
+    [401, "UNAUTHENTICATED"],
+    [403, "PERMISSION_DENIED"],
+    [404, "NOT_FOUND"],
+    [413, "INVALID_ARGUMENT"],
+    [429, "RESOURCE_EXHAUSTED"],
+    [500, "INTERNAL"],
+    [503, "UNAVAILABLE"],
+    [504, "DEADLINE_EXCEEDED"],
+    [529, "UNAVAILABLE"],
+    [599, "INTERNAL"],
+  ])("status %i is %s", (status, word) => {
+    expect(rpcStatusOf(status)).toBe(word);
+    expect(writeGeminiFault({ status, message: "m", code: "their_word", param: null })).toEqual({ error: { code: status, message: "m", status: word } });
+  });
+
+  test("what is written is read back", () => {
+    const fault = { status: 400, message: "m", code: "FAILED_PRECONDITION", param: "contents" };
+    expect(readGeminiFault(400, writeGeminiFault(fault))).toEqual(fault);
+  });
+
+  test("the wait asked for, in seconds", () => {
+    expect(retryDelaySeconds(fixture("quota"))).toBe(34.074824224);
+    expect(retryDelaySeconds([fixture("quota")])).toBe(34.074824224);
+    expect(retryDelaySeconds(fixture("argument"))).toBeNull();
+    expect(retryDelaySeconds("no")).toBeNull();
+  });
+});
+
+describe("embeddings", () => {
+  test("one request for each text", () => {
+    expect(writeGeminiEmbeddings("gemini-embedding-001", ["a", "b"], 256)).toEqual({
+      requests: ["a", "b"].map((text) => ({ model: "models/gemini-embedding-001", content: { parts: [{ text }] }, outputDimensionality: 256 })),
+    });
+    expect(writeGeminiEmbeddings("models/m", ["a"], null)).toEqual({ requests: [{ model: "models/m", content: { parts: [{ text: "a" }] } }] });
+  });
+
+  test("vectors in the order asked", () => {
+    expect(readGeminiEmbeddings({ embeddings: [{ values: [1, 2] }, { values: [3, 4] }] })).toEqual([[1, 2], [3, 4]]);
+    expect(readGeminiEmbeddings({ embedding: { values: [1] } })).toEqual([[1]]);
+    for (const body of [{}, { embeddings: [] }, { embeddings: [{ values: [] }] }, { embeddings: [{ values: ["1"] }] }, { embeddings: [{}] }]) expect(readGeminiEmbeddings(body)).toBeNull();
+  });
+});

@@ -1,0 +1,382 @@
+import { describe, expect, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import type { ConversationRequest, Turn } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { geminiCodec } from "./gemini-codec.ts";
+
+const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/request-${name}.json`, import.meta.url), "utf8"));
+const TARGET = { name: "gemini-3-flash", maxOutputTokens: null };
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+
+const BARE: ConversationRequest = {
+  instructions: [],
+  turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }],
+  tools: [],
+  toolChoice: null,
+  parallelToolCalls: null,
+  maxOutputTokens: null,
+  temperature: null,
+  topP: null,
+  topK: null,
+  stop: [],
+  seed: null,
+  presencePenalty: null,
+  frequencyPenalty: null,
+  candidates: null,
+  logprobs: null,
+  output: null,
+  reasoning: null,
+  endUser: null,
+  stream: false,
+};
+
+const user = (text: string): Turn => ({ role: "user", parts: [{ kind: "text", text }] });
+const gemini = (value: string) => ({ family: "gemini" as const, value });
+
+const EXPECTED: Record<string, ConversationRequest> = {
+  text: { ...BARE, turns: [user("Explain how AI works in a few words")] },
+  multipart: {
+    ...BARE,
+    instructions: [
+      { kind: "text", text: "You are terse." },
+      { kind: "text", text: "You answer in French." },
+    ],
+    turns: [
+      {
+        role: "user",
+        parts: [
+          { kind: "text", text: "What is in these?" },
+          { kind: "image", source: { base64: PNG }, mediaType: "image/png" },
+          { kind: "file", source: { base64: "JVBERi0xLjQKJSVFT0YK" }, mediaType: "application/pdf", name: null },
+          { kind: "image", source: { url: "https://example.com/cat.jpg" }, mediaType: "image/jpeg" },
+        ],
+      },
+      { role: "assistant", parts: [{ kind: "text", text: "Un chat." }] },
+      {
+        role: "user",
+        parts: [
+          { kind: "audio", base64: "UklGRiQAAABXQVZF", mediaType: "audio/wav" },
+          { kind: "text", text: "And this?" },
+        ],
+      },
+    ],
+    temperature: 0.5,
+    topP: 0.9,
+    topK: 40,
+    candidates: 1,
+    maxOutputTokens: 800,
+    stop: ["END"],
+    seed: 7,
+    presencePenalty: 0.1,
+    frequencyPenalty: 0.2,
+  },
+  tools: {
+    ...BARE,
+    turns: [
+      user("Weather in Paris and in Rome?"),
+      {
+        role: "assistant",
+        parts: [
+          { kind: "tool_call", id: "fc_1", name: "get_weather", arguments: '{"city":"Paris"}', signature: gemini("CiQB0e2Kb2xsbw==") },
+          { kind: "tool_call", id: "fc_2", name: "get_weather", arguments: '{"city":"Rome"}' },
+        ],
+      },
+      {
+        role: "user",
+        parts: [
+          { kind: "tool_result", callId: "fc_1", toolName: "get_weather", content: [{ kind: "text", text: "sunny" }], isError: false },
+          { kind: "tool_result", callId: "fc_2", toolName: "get_weather", content: [{ kind: "text", text: "no such station" }], isError: true },
+        ],
+      },
+    ],
+    tools: [
+      {
+        name: "get_weather",
+        description: "Weather of a city",
+        schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false },
+        strict: null,
+      },
+      { name: "now", description: null, schema: null, strict: null },
+    ],
+    toolChoice: { kind: "subset", names: ["get_weather", "now"], required: true },
+  },
+  structured: {
+    ...BARE,
+    turns: [user("List a recipe")],
+    output: { kind: "schema", name: "response", description: null, schema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] }, strict: null },
+  },
+  reasoning: {
+    ...BARE,
+    turns: [
+      user("17*23?"),
+      {
+        role: "assistant",
+        parts: [
+          { kind: "reasoning", text: "Multiplying.", redacted: false },
+          { kind: "text", text: "391", signature: gemini("c2lnLXRleHQ=") },
+          { kind: "text", text: "", signature: gemini("c2lnLWVtcHR5") },
+        ],
+      },
+      user("Sure?"),
+    ],
+    reasoning: { effort: "low", budgetTokens: null, visible: true },
+  },
+};
+
+function read(body: JsonObject): ConversationRequest {
+  const result = geminiCodec.readRequest(body);
+  if ("unsupported" in result) throw new Error(JSON.stringify(result.unsupported));
+  return result.request;
+}
+
+function written(request: Partial<ConversationRequest>, name = TARGET.name) {
+  const result = geminiCodec.writeRequest({ ...BARE, ...request }, { name, maxOutputTokens: null });
+  if ("unsupported" in result) throw new Error(JSON.stringify(result.unsupported));
+  return result;
+}
+
+const refused = (request: Partial<ConversationRequest>) => {
+  const result = geminiCodec.writeRequest({ ...BARE, ...request }, TARGET);
+  return "unsupported" in result ? result.unsupported.map(({ feature }) => feature) : [];
+};
+
+function contents(turns: readonly Turn[], name?: string): any {
+  return written({ turns }, name).body.contents;
+}
+
+describe("a vendor's request", () => {
+  test.each(Object.keys(EXPECTED))("%s is read as what it says", (name) => {
+    expect(geminiCodec.readRequest(fixture(name))).toEqual({ request: EXPECTED[name]!, dropped: [] });
+  });
+
+  test.each(Object.keys(EXPECTED))("%s is written as the vendor documents it", (name) => {
+    expect(written(EXPECTED[name]!)).toEqual({ body: fixture(name), dropped: [] });
+  });
+
+  test("snake_case, single objects and Google's own schemas are read alike", () => {
+    expect(read(fixture("snake"))).toEqual({
+      ...BARE,
+      instructions: [{ kind: "text", text: "You are a cat." }],
+      turns: [user("Hello there")],
+      tools: [
+        {
+          name: "find",
+          description: "Finds",
+          schema: { type: "object", properties: { q: { type: ["string", "null"] }, n: { type: "array", items: { type: "integer" }, minItems: 1 } }, required: ["q"] },
+          strict: null,
+        },
+      ],
+      toolChoice: { kind: "tool", name: "find" },
+      temperature: 1,
+      maxOutputTokens: 64,
+      topP: 0.8,
+      stop: ["X"],
+      output: { kind: "schema", name: "response", description: null, schema: { type: "object", properties: { a: { type: "string", enum: ["x", "y"] } } }, strict: null },
+      reasoning: { effort: null, budgetTokens: 0, visible: null },
+    });
+  });
+
+  test("what no other format can say is reported", () => {
+    const result = geminiCodec.readRequest({ ...fixture("text"), safetySettings: [], labels: { team: "a" }, generationConfig: { mediaResolution: "LOW" }, store: false });
+    expect(result).toMatchObject({ dropped: ["safetySettings", "labels", "store", "generationConfig.mediaResolution"] });
+  });
+
+  test.each<[string, JsonObject]>([
+    ["cached_content", { cached_content: "cachedContents/1" }],
+    ["tools[0].google_search", { tools: [{ google_search: {} }] }],
+    ["generationConfig.responseModalities", { generationConfig: { responseModalities: ["TEXT", "IMAGE"] } }],
+    ["generationConfig.responseMimeType", { generationConfig: { responseMimeType: "text/x.enum" } }],
+    ["contents[0].parts[0].fileData", { contents: [{ parts: [{ fileData: { fileUri: "gs://bucket/a.pdf" } }] }] }],
+    ["contents[0].parts[0].executableCode", { contents: [{ role: "model", parts: [{ executableCode: { code: "1" } }] }] }],
+    ["contents[0].parts[0].inlineData", { contents: [{ role: "model", parts: [{ inlineData: { mimeType: "image/png", data: PNG } }] }] }],
+  ])("%s is refused", (field, body) => {
+    expect(geminiCodec.readRequest({ ...fixture("text"), ...body })).toMatchObject({ unsupported: [{ field }] });
+  });
+});
+
+describe("tool calls without ids", () => {
+  const call = (city: string) => ({ functionCall: { name: "w", args: { city } } });
+  const result = (output: string, name = "w") => ({ functionResponse: { name, response: { output } } });
+  const history = {
+    contents: [
+      { role: "user", parts: [{ text: "?" }] },
+      { role: "model", parts: [call("Paris"), call("Rome"), { functionCall: { name: "now" } }] },
+      { role: "user", parts: [result("12:00", "now"), result("sun"), result("rain")] },
+      { role: "model", parts: [call("Oslo")] },
+      { role: "function", parts: [result("snow")] },
+    ],
+  };
+
+  test("get ids of their own, and results find them by name and order", () => {
+    const parts = read(history).turns.flatMap((turn): any[] => [...turn.parts]);
+    const calls = parts.filter(({ kind }) => kind === "tool_call");
+    const results = parts.filter(({ kind }) => kind === "tool_result");
+    expect(new Set(calls.map(({ id }) => id)).size).toBe(4);
+    for (const { id } of calls) expect(id).toMatch(/^call_[0-9a-f]{24}$/);
+    expect(results.map(({ callId }) => callId)).toEqual([calls[2].id, calls[0].id, calls[1].id, calls[3].id]);
+  });
+
+  test("the ids stay when the history grows", () => {
+    const shorter = read({ contents: history.contents.slice(0, 3) });
+    expect(read(history).turns.slice(0, 3)).toEqual([...shorter.turns]);
+  });
+
+  test("a result nobody called for still gets an id", () => {
+    const [turn] = read({ contents: [{ parts: [result("x")] }] }).turns;
+    expect(turn?.parts[0]).toMatchObject({ kind: "tool_result", toolName: "w", callId: expect.stringMatching(/^call_/) });
+  });
+});
+
+describe("results", () => {
+  const one = (text: string, isError = false) =>
+    contents([user("?"), { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "f", content: [{ kind: "text", text }], isError }] }])[1].parts[0].functionResponse.response;
+
+  test("objects are sent as objects, everything else as output or error", () => {
+    expect(one('{ "a": [1] }')).toEqual({ a: [1] });
+    expect(one("[1]")).toEqual({ output: "[1]" });
+    expect(one("")).toEqual({ output: "" });
+    expect(one("broken", true)).toEqual({ error: "broken" });
+    expect(one('{"error":"mine"}')).toEqual({ output: '{"error":"mine"}' });
+    expect(one('{"id":12345678901234567890}')).toEqual({ output: '{"id":12345678901234567890}' });
+  });
+
+  test("of parallel calls stand in one content, whatever turns they came in", () => {
+    const result = (callId: string): Turn => ({ role: "user", parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text: callId }], isError: false }] });
+    const calls: Turn = {
+      role: "assistant",
+      parts: [
+        { kind: "tool_call", id: "a", name: "fa", arguments: "{}" },
+        { kind: "tool_call", id: "b", name: "fb", arguments: "" },
+      ],
+    };
+    const sent = contents([user("?"), calls, result("a"), result("b"), user("Go on")], "gemini-2.5-flash");
+    expect(sent.map(({ role }: any) => role)).toEqual(["user", "model", "user", "user"]);
+    expect(sent[1].parts).toEqual([{ functionCall: { id: "a", name: "fa", args: {} } }, { functionCall: { id: "b", name: "fb", args: {} } }]);
+    expect(sent[2].parts).toEqual([
+      { functionResponse: { id: "a", name: "fa", response: { output: "a" } } },
+      { functionResponse: { id: "b", name: "fb", response: { output: "b" } } },
+    ]);
+  });
+
+  test("images go along", () => {
+    const content = [{ kind: "text" as const, text: "see" }, { kind: "image" as const, source: { base64: PNG }, mediaType: null }];
+    const sent = contents([{ role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "shot", content, isError: false }] }]);
+    expect(sent[0].parts[0].functionResponse.parts).toEqual([{ inlineData: { mimeType: "image/png", data: PNG } }]);
+  });
+});
+
+describe("signatures", () => {
+  const calls = (signature?: { family: "gemini" | "anthropic"; value: string }): Turn => ({
+    role: "assistant",
+    parts: ["a", "b"].map((id) => ({ kind: "tool_call" as const, id, name: "f", arguments: "{}", ...(signature && id === "a" && { signature }) })),
+  });
+  const results: Turn = { role: "user", parts: ["a", "b"].map((callId) => ({ kind: "tool_result" as const, callId, toolName: "f", content: [], isError: false })) };
+  const signed = (turns: Turn[], name?: string) => contents(turns, name).flatMap(({ parts }: any) => parts.map((part: any) => part.thoughtSignature));
+
+  test("of another family are dropped", () => {
+    const turns: Turn[] = [
+      user("?"),
+      {
+        role: "assistant",
+        parts: [
+          { kind: "reasoning", text: "", redacted: true, signature: { family: "anthropic", value: "sealed" } },
+          { kind: "reasoning", text: "Hm", redacted: false, signature: { family: "anthropic", value: "sig" } },
+          { kind: "text", text: "Yes", signature: { family: "openai", value: "sig" } },
+        ],
+      },
+    ];
+    expect(contents(turns)[1].parts).toEqual([{ text: "Hm", thought: true }, { text: "Yes" }]);
+  });
+
+  test("that are missing from the running exchange are replaced with Google's word for that, once a step", () => {
+    const none = "skip_thought_signature_validator";
+    expect(signed([user("?"), calls(), results, calls({ family: "anthropic", value: "x" }), results])).toEqual([undefined, none, undefined, undefined, undefined, none, undefined, undefined, undefined]);
+    expect(signed([user("?"), calls({ family: "gemini", value: "own" }), results])).toEqual([undefined, "own", undefined, undefined, undefined]);
+    expect(signed([user("?"), calls(), results, user("And?")])).not.toContain(none);
+    expect(signed([user("?"), calls(), results], "gemini-2.5-pro")).not.toContain(none);
+  });
+});
+
+describe("what a model of another kind was asked for", () => {
+  test("instructions in the middle keep their weight, and the loss of their place is reported", () => {
+    const system = (text: string): Turn => ({ role: "system", parts: [{ kind: "text", text }] });
+    const { body, dropped } = written({ instructions: [{ kind: "text", text: "a" }], turns: [system("b"), user("Hi"), system("c")] });
+    expect(body).toEqual({ systemInstruction: { parts: [{ text: "a" }, { text: "b" }, { text: "c" }] }, contents: [{ role: "user", parts: [{ text: "Hi" }] }] });
+    expect(dropped).toEqual(["system_turn"]);
+    expect(written({ turns: [system("b"), user("Hi")] }).dropped).toEqual([]);
+  });
+
+  test("empty texts, which Google refuses, are left out", () => {
+    expect(contents([{ role: "user", parts: [{ kind: "text", text: "" }, { kind: "text", text: "x" }] }, { role: "assistant", parts: [{ kind: "text", text: "" }] }])).toEqual([{ role: "user", parts: [{ text: "x" }] }]);
+    expect(refused({ turns: [user("")] })).toEqual(["messages"]);
+  });
+
+  test("refusals become texts, and arguments that are no object stay readable", () => {
+    const parts = contents([{ role: "assistant", parts: [{ kind: "refusal", text: "No." }, { kind: "tool_call", id: "c", name: "f", arguments: '{"a":' }] }], "gemini-2.5-flash")[0].parts;
+    expect(parts).toEqual([{ text: "No." }, { functionCall: { id: "c", name: "f", args: { input: '{"a":' } } }]);
+  });
+
+  test("what does no harm is reported, what does is refused", () => {
+    const tools = [{ name: "f", description: null, schema: null, strict: true, cache: { ttl: "5m" as const } }];
+    expect(written({ endUser: "u", seed: 2 ** 40, parallelToolCalls: false, tools }).dropped.toSorted()).toEqual(["cache", "end_user", "parallel_tool_calls", "seed"]);
+    expect(written({ parallelToolCalls: true, tools: [{ ...tools[0]!, cache: undefined as never }] }).dropped).toEqual([]);
+    expect(refused({ logprobs: 0 })).toEqual(["logprobs"]);
+    expect(refused({ stop: ["1", "2", "3", "4", "5", "6"] })).toEqual(["stop"]);
+    expect(refused({ tools: [{ name: "9 lives", description: null, schema: null, strict: null }] })).toEqual(["tools"]);
+    expect(refused({ turns: [{ role: "user", parts: [{ kind: "image", source: { fileId: "file-1" }, mediaType: null }] }] })).toEqual(["image"]);
+    expect(refused({ turns: [{ role: "user", parts: [{ kind: "file", source: { fileId: "file-1" }, mediaType: null, name: "a" }] }] })).toEqual(["file"]);
+  });
+
+  test("files: kinds are guessed from what they begin with, texts become text files", () => {
+    const parts = contents([
+      {
+        role: "user",
+        parts: [
+          { kind: "image", source: { base64: "/9j/4AAQ" }, mediaType: null },
+          { kind: "file", source: { base64: "JVBERi0x" }, mediaType: null, name: "a.pdf" },
+          { kind: "file", source: { text: "déjà" }, mediaType: null, name: null },
+          { kind: "file", source: { url: "https://example.com/a.pdf" }, mediaType: null, name: null },
+        ],
+      },
+    ])[0].parts;
+    expect(parts).toEqual([
+      { inlineData: { mimeType: "image/jpeg", data: "/9j/4AAQ" } },
+      { inlineData: { mimeType: "application/pdf", data: "JVBERi0x" } },
+      { inlineData: { mimeType: "text/plain", data: Buffer.from("déjà").toString("base64") } },
+      { fileData: { fileUri: "https://example.com/a.pdf" } },
+    ]);
+  });
+
+  test.each([
+    [{ kind: "auto" }, { mode: "AUTO" }],
+    [{ kind: "none" }, { mode: "NONE" }],
+    [{ kind: "required" }, { mode: "ANY" }],
+    [{ kind: "tool", name: "f" }, { mode: "ANY", allowedFunctionNames: ["f"] }],
+    [{ kind: "subset", names: ["f", "g"], required: true }, { mode: "ANY", allowedFunctionNames: ["f", "g"] }],
+    [{ kind: "subset", names: ["f"], required: false }, { mode: "VALIDATED", allowedFunctionNames: ["f"] }],
+  ] as const)("tool choice %j", (toolChoice, functionCallingConfig) => {
+    const tools = ["f", "g"].map((name) => ({ name, description: null, schema: null, strict: null }));
+    const { body } = written({ tools, toolChoice });
+    expect(body.toolConfig as unknown).toEqual({ functionCallingConfig });
+    expect(read(body).toolChoice).toEqual(toolChoice);
+  });
+
+  test.each([
+    ["gemini-3-flash", "none", { thinkingLevel: "MINIMAL" }],
+    ["gemini-3.1-pro", "minimal", { thinkingLevel: "LOW" }],
+    ["gemini-flash-latest", "xhigh", { thinkingLevel: "HIGH" }],
+    ["gemini-2.5-flash", "none", { thinkingBudget: 0 }],
+    ["gemini-2.5-pro", "none", { thinkingBudget: 128 }],
+    ["gemini-2.5-flash", "medium", { thinkingBudget: 8192 }],
+  ] as const)("%s thinks with effort %s as %j", (name, effort, thinkingConfig) => {
+    const { body } = written({ reasoning: { effort, budgetTokens: null, visible: null } }, name);
+    expect(body.generationConfig as unknown).toEqual({ thinkingConfig });
+  });
+
+  test("a budget is kept in what the model takes, and a model that does not think is not asked to", () => {
+    const budget = (name: string, budgetTokens: number) => written({ reasoning: { effort: null, budgetTokens, visible: true } }, name);
+    expect(budget("gemini-2.5-flash", 60_000).body.generationConfig as unknown).toEqual({ thinkingConfig: { thinkingBudget: 24_576, includeThoughts: true } });
+    expect(budget("gemini-3-pro", -1).body.generationConfig as unknown).toEqual({ thinkingConfig: { thinkingBudget: -1, includeThoughts: true } });
+    expect(budget("gemini-2.0-flash", 100)).toMatchObject({ body: { contents: expect.anything() }, dropped: ["reasoning"] });
+  });
+});

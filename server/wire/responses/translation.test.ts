@@ -1,0 +1,57 @@
+import { describe, expect, test } from "bun:test";
+import type { ConversationCodec, ReplyContext } from "../conversation/codec.ts";
+import type { ConversationReply } from "../conversation/reply.ts";
+import type { JsonObject } from "../document.ts";
+import { cut, replyOf } from "../openai/arbitrary-conversations.ts";
+import { chatCodec } from "../openai/chat-codec.ts";
+import { fixturesOf } from "../openai/fixture-files.ts";
+import { responsesCodec } from "./responses-codec.ts";
+
+const chat = fixturesOf(new URL("../openai/chat-codec.ts", import.meta.url).href);
+const responses = fixturesOf(import.meta.url);
+const CONTEXT: ReplyContext = { callId: "k", model: "m", created: 1, request: {}, includeUsage: true };
+
+function translated(wire: string, from: ConversationCodec, to: ConversationCodec): string {
+  const reader = from.streamReader();
+  const writer = to.streamWriter(CONTEXT);
+  let out = "";
+  for (const piece of cut(wire, [13, 200, 1])) for (const event of reader.push(piece)) out += writer.write(event);
+  const end = reader.end();
+  for (const event of end.events) out += writer.write(event);
+  expect(end.complete).toBe(true);
+  return out + writer.close();
+}
+
+function answerIn(wire: string, codec: ConversationCodec): ConversationReply {
+  const reader = codec.streamReader();
+  const events = reader.push(new TextEncoder().encode(wire));
+  return replyOf([...events, ...reader.end().events]);
+}
+
+/** What both formats can show of an answer. */
+const shown = ({ candidates, usage }: ConversationReply) => ({ parts: candidates[0]?.parts.map((part) => ({ ...part, signature: undefined })), stop: candidates[0]?.stop, usage });
+
+describe("between chat and Responses", () => {
+  for (const name of ["text", "tools", "refusal", "filter"]) {
+    test(`a ${name} stream of chat is the same answer as a response`, () => {
+      const wire = chat.text(`stream-${name}.sse`);
+      expect(shown(answerIn(translated(wire, chatCodec, responsesCodec), responsesCodec))).toEqual(shown(answerIn(wire, chatCodec)));
+    });
+  }
+  for (const name of ["full", "length", "refusal", "interleaved"]) {
+    test(`a ${name} stream of Responses is the same answer as a chat completion`, () => {
+      const wire = responses.text(`stream-${name}.sse`);
+      expect(shown(answerIn(translated(wire, responsesCodec, chatCodec), chatCodec))).toEqual(shown(answerIn(wire, responsesCodec)));
+    });
+  }
+
+  test("a conversation with tools keeps its calls, results and tools on the way there and back", () => {
+    const whole = chatCodec.readRequest(chat.json("request-tools.json"));
+    if ("unsupported" in whole) throw new Error("unsupported");
+    const there = responsesCodec.writeRequest(whole.request, { name: "m", maxOutputTokens: null });
+    if ("unsupported" in there) throw new Error("unsupported");
+    const back = responsesCodec.readRequest(JSON.parse(JSON.stringify(there.body)) as JsonObject);
+    if ("unsupported" in back) throw new Error("unsupported");
+    expect(back.request).toEqual({ ...whole.request, tools: whole.request.tools.map((tool) => ({ ...tool, strict: tool.strict ?? false })) });
+  });
+});

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowOf, type Served, serveModels } from "../support/admin.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** What a caller and an administrator meet of limits, on one process with its own counters. */
+
+let world: World;
+let served: Served;
+const PRICED = { input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 2 };
+
+beforeAll(async () => {
+  world = await startWorld();
+  served = await serveModels(world.admin, world.upstream.baseUrl, [{ name: "fake-1", ...PRICED }, { name: "hold", ...PRICED }, { name: "broken", ...PRICED }, "unpriced"]);
+}, 60_000);
+afterAll(() => world.end());
+
+const GROUPS = "/v1/admin/resource-groups";
+
+interface Team {
+  readonly id: string;
+  readonly name: string;
+  readonly key: string;
+}
+
+/** A group with a key of its own, by default under the group that has the models. */
+async function team(name: string, parentId = served.groupId): Promise<Team> {
+  const { id } = await world.admin.post(GROUPS, { tenant_id: "default", name, parent_group_id: parentId });
+  const key = await world.admin.post(`${GROUPS}/${id}/api-keys`, { name: `${name} key`, access_mode: "shared" });
+  return { id, name, key: key.key_value };
+}
+
+async function patch(id: string, path: string, body: object) {
+  return world.admin.request("PATCH", `${GROUPS}/${id}/${path}`, body);
+}
+
+const limit = async (id: string, limits: object) => {
+  const reply = await patch(id, "llm-global-limits", { llm_global_limits: limits });
+  if (reply.status !== 200) throw new Error(JSON.stringify(reply.body));
+  return reply.body;
+};
+
+async function chat(key: string, body: object = {}, headers: Record<string, string> = {}) {
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key, ...headers }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }], ...body }) });
+  const text = await response.text();
+  return { status: response.status, headers: response.headers, body: text.startsWith("{") ? JSON.parse(text) : text };
+}
+
+describe("quotas", () => {
+  test("requests of a day: the next one is refused with 7.2, and told when to come back", async () => {
+    const a = await team("requests-a");
+    await limit(a.id, { requests: { daily_limit: 2, daily_warning_percent: 50 } });
+    const first = await chat(a.key);
+    expect([first.status, first.headers.get("x-gw-usage-utilization"), first.headers.get("x-gw-usage-warning")]).toEqual([200, "50", "daily requests limit: 1 of 2 used"]);
+    expect((await chat(a.key)).status).toBe(200);
+    const third = await chat(a.key);
+    expect(third.status).toBe(429);
+    expect(third.body).toEqual({ error: 'The daily requests limit of resource group "requests-a" (2 of 2 used) is used up.', usage_limit: { group_id: a.id, group_name: "requests-a", limit_type: "daily_requests", current_usage: 2, max_limit: 2 } });
+    const untilMidnight = (86_400_000 - (Date.now() % 86_400_000)) / 1000;
+    expect(Math.abs(Number(third.headers.get("retry-after")) - untilMidnight)).toBeLessThan(5);
+    expect(third.headers.get("x-gw-usage-utilization")).toBe("100");
+    const row = await rowOf(world.admin, { resource_group_id: a.id, http_status_code: 429 });
+    expect(row).toMatchObject({ error_type: "usage_limit_reached", success: false, pre_action_state: { kind: "usage_limit", limit_type: "daily_requests", current: "2", limit: "2" } });
+  });
+
+  test("a budget that stops hard is never passed, whatever its callers ask for, and an unpriced model is refused", async () => {
+    const a = await team("hard-a");
+    const leaf = await team("hard-leaf", a.id);
+    await limit(a.id, { budget: { daily_limit_usd: 0.01, hard_stop: true } });
+    // Each call comes to 1,000 x 1 + 500 x 2 (+ what is cached at the plain price) = 2,000 micro-dollars.
+    const statuses: number[] = [];
+    for (let i = 0; i < 7; i++) statuses.push((await chat(leaf.key)).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429, 429]);
+    const refused = await chat(leaf.key);
+    expect(refused.body.usage_limit).toEqual({ group_id: a.id, group_name: "hard-a", limit_type: "daily_budget", current_usage: 0.01, max_limit: 0.01 });
+    expect(refused.headers.get("x-should-retry")).toBe("false");
+    await world.admin.post(`${GROUPS}/${a.id}/llm-models`, { model_ids: [served.models["unpriced"]] });
+    const unpriced = await chat(leaf.key, { model: "unpriced" });
+    expect([unpriced.status, unpriced.body.code]).toEqual([403, "model_unpriced"]);
+  });
+
+  test("a soft budget warns and raises an alert, and blocks nobody", async () => {
+    const a = await team("soft-a");
+    await limit(a.id, { budget: { daily_limit_usd: 0.003, daily_warning_percent: 50 } });
+    expect((await chat(a.key)).headers.get("x-gw-usage-warning")).toBeNull();
+    expect((await chat(a.key)).headers.get("x-gw-usage-warning")).toBe("daily budget limit: $0.002 of $0.003 used");
+    expect((await chat(a.key)).status).toBe(200);
+    const deadline = Date.now() + 5_000;
+    let alerts: { alert_type: string }[] = [];
+    while (alerts.length < 2 && Date.now() < deadline) {
+      alerts = (await world.admin.get(`/v1/admin/alerts?group_id=${a.id}&tenant_id=default`)).alerts;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    expect(alerts.map(({ alert_type }) => alert_type).sort()).toEqual(["budget_exceeded", "usage_warning"]);
+  });
+
+  test("a failed upstream gives back what it held", async () => {
+    const a = await team("broken-a");
+    await limit(a.id, { budget: { daily_limit_usd: 0.005, hard_stop: true } });
+    for (let i = 0; i < 5; i++) expect((await chat(a.key, { model: "broken", max_tokens: 2000 })).status).toBe(502);
+    expect((await chat(a.key, { max_tokens: 2000 })).status).toBe(200);
+  });
+});
+
+describe("rates", () => {
+  test("requests a minute: 7.1 with retry-after, and a cooldown that locks the scope", async () => {
+    const a = await team("rate-a");
+    await limit(a.id, { throughput: { max_requests_per_minute: 60, request_burst: 1, cooldown_seconds: 30 } });
+    expect((await chat(a.key)).status).toBe(200);
+    const second = await chat(a.key);
+    expect([second.status, second.body]).toEqual([429, { error: { type: "rate_limit_exceeded", message: 'The limit on requests per minute of resource group "rate-a" is reached.', scope: "group", limit_type: "requests_per_minute" } }]);
+    expect(second.headers.get("retry-after")).toBe("30");
+  });
+
+  test("calls at once", async () => {
+    const a = await team("concurrent-a");
+    await limit(a.id, { concurrency: { max_concurrent: 1 } });
+    const seen = world.upstream.seen.length;
+    const held = chat(a.key, { model: "hold", stream: true });
+    while (world.upstream.seen.length === seen) await new Promise((resolve) => setTimeout(resolve, 5));
+    const second = await chat(a.key);
+    expect([second.status, second.body.error.limit_type]).toEqual([429, "max_concurrent"]);
+    world.upstream.release();
+    expect((await held).status).toBe(200);
+    expect((await chat(a.key)).status).toBe(200);
+  });
+});
+
+describe("one model", () => {
+  test("its own limit in a group holds beside the group's, through a routing group too, where another member serves then", async () => {
+    const a = await team("model-a");
+    const tenant = { tenant_id: "default" };
+    await world.admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "either", name: "either", mode: "chat", routing_strategy: "ordered" });
+    const member = (name: string, weight: number) => world.admin.post("/v1/admin/llms", { ...tenant, name, model_name: "fake-1", provider: "fake", mode: "chat", ...PRICED, group_ids: [served.groupId], routing_group_id: "either", routing_weight: weight });
+    const first = await member("first", 2);
+    await member("second", 1);
+    expect((await patch(a.id, `llm-models/${first.id}/limits`, { limits: { requests: { daily_limit: 2 } } })).status).toBe(200);
+    expect((await chat(a.key, { model: "either" })).status).toBe(200);
+    expect((await chat(a.key, { model: "first" })).status).toBe(200);
+    const refused = await chat(a.key, { model: "first" });
+    expect([refused.status, refused.body.usage_limit]).toEqual([429, { group_id: a.id, group_name: "model-a", limit_type: "daily_requests", current_usage: 2, max_limit: 2 }]);
+    expect((await chat(a.key, { model: "either" })).status).toBe(200);
+    expect(await rowOf(world.admin, { resource_group_id: a.id, llm_model_used: "second" })).toMatchObject({ success: true });
+    expect((await patch(a.id, "llm-global-limits", { llm_global_limits: { requests: { daily_limit: 1 } } })).status).toBe(200);
+    const loose = await patch(a.id, `llm-models/${first.id}/limits`, { limits: { requests: { daily_limit: 2 } } });
+    expect([loose.status, loose.body.code]).toEqual([400, "limit_exceeds_inherited"]);
+  });
+});
+
+describe("run ceilings", () => {
+  test("stop the run that reached them and no other", async () => {
+    const a = await team("run-a");
+    expect((await patch(a.id, "run-ceilings", { run_ceilings: { max_llm_calls_per_run: 1 } })).status).toBe(200);
+    expect((await chat(a.key, {}, { "x-gw-run-id": "one" })).status).toBe(200);
+    const second = await chat(a.key, {}, { "x-gw-run-id": "one" });
+    expect([second.status, second.body.usage_limit.limit_type]).toEqual([429, "max_llm_calls_per_run"]);
+    expect((await chat(a.key, {}, { "x-gw-run-id": "two" })).status).toBe(200);
+    expect((await chat(a.key)).status).toBe(200);
+  });
+});
+
+describe("parameter governance", () => {
+  test("clamps what is too high and says so; the rest leaves byte for byte", async () => {
+    const a = await team("clamp-a");
+    expect((await patch(a.id, "llm-global-governance", { governance: { temperature: { max: 0.5 }, context_window: { max_output_tokens: 100 }, tool_use: { blocked_tools: ["shell"] } } })).status).toBe(200);
+    const tool = (name: string) => ({ type: "function", function: { name } });
+    const reply = await chat(a.key, { temperature: 0.9, max_tokens: 500, top_p: 0.25, tools: [tool("weather"), tool("shell")], tool_choice: tool("shell") });
+    expect([reply.status, reply.headers.get("x-gw-parameters-clamped")]).toEqual([200, "temperature, max_tokens, tools"]);
+    expect(world.upstream.seen.at(-1)?.body).toBe('{"model":"fake-1","messages":[{"role":"user","content":"hi"}],"temperature":0.5,"max_tokens":100,"top_p":0.25,"tools":[{"type":"function","function":{"name":"weather"}}]}');
+    const untouched = await chat(a.key, { temperature: 0.1, max_tokens: 50 });
+    expect(untouched.headers.get("x-gw-parameters-clamped")).toBeNull();
+  });
+
+  test("rejects, adds mandatory fragments, bans patterns", async () => {
+    const a = await team("reject-a");
+    const governance = { temperature: { max: 0.5, enforce: "reject" }, system_prompt: { prepend: ["Be kind."], append: ["Be brief."], banned_patterns: ["(?i)secret\\s+sauce"] } };
+    expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
+    const hot = await chat(a.key, { temperature: 0.9 });
+    expect([hot.status, hot.body.code]).toEqual([400, "parameter_rejected"]);
+    const sauce = await chat(a.key, { temperature: 0, messages: [{ role: "user", content: [{ type: "text", text: "the SECRET  sauce" }] }] });
+    expect([sauce.status, sauce.body]).toEqual([403, { error: { code: "guardrail_blocked", message: "The request holds text that the resource group bans.", guardrail: "parameter governance", check: "banned_pattern", direction: "input" } }]);
+    expect((await chat(a.key, { temperature: 0, messages: [{ role: "system", content: "Mine." }, { role: "user", content: "hi" }] })).status).toBe(200);
+    expect(JSON.parse(world.upstream.seen.at(-1)?.body ?? "").messages.map(({ content }: { content: string }) => content)).toEqual(["Be kind.", "Mine.", "Be brief.", "hi"]);
+  });
+});
+
+describe("documents", () => {
+  test("a child may tighten and never loosen, and may not claim what is promised to others", async () => {
+    const parent = await team("tree-parent");
+    const [one, two] = [await team("tree-one", parent.id), await team("tree-two", parent.id)];
+    const set = await limit(parent.id, { requests: { daily_limit: 100 }, throughput: { cooldown_seconds: 10 }, budget: { hard_stop: true, daily_limit_usd: 10 } });
+    expect(set.capacity).toMatchObject({ parent_name: null, parent_is_immediate: false, siblings: [] });
+    const loose = await patch(one.id, "llm-global-limits", { llm_global_limits: { requests: { daily_limit: 101 }, throughput: { cooldown_seconds: 5 }, budget: { hard_stop: false } } });
+    expect([loose.status, loose.body.code, loose.body.fields.map(({ field }: { field: string }) => field).sort()]).toEqual([400, "limit_exceeds_inherited", ["budget.hard_stop", "requests.daily_limit", "throughput.cooldown_seconds"]]);
+    await limit(one.id, { requests: { daily_limit: 60 } });
+    const over = await patch(two.id, "llm-global-limits", { llm_global_limits: { requests: { daily_limit: 41 } } });
+    expect([over.status, over.body.code, over.body.fields]).toEqual([400, "limit_exceeds_available", [{ field: "requests.daily_limit", message: 'must be at most 40, which is what "tree-parent" has not promised to others' }]]);
+    const fits = await limit(two.id, { requests: { daily_limit: 40 } });
+    expect(fits).toMatchObject({
+      llm_global_limits: { requests: { daily_limit: 40 } },
+      inherited_llm_limits: { requests: { daily_limit: 100 } },
+      effective_llm_limits: { requests: { daily_limit: 40 }, budget: { hard_stop: true, daily_limit_usd: 10 } },
+      capacity: { parent_name: "tree-parent", parent_is_immediate: true, siblings: [{ group_name: "tree-one", limits: { requests: { daily_limit: 60 } } }], available: { requests: { daily_limit: 40 } } },
+    });
+    expect(await world.admin.get(`${GROUPS}/${two.id}/llm-global-limits`)).toEqual(fits);
+  });
+
+  test("a move under a parent that allows less is refused", async () => {
+    const [tight, loose] = [await team("move-tight"), await team("move-loose")];
+    await limit(tight.id, { tokens: { daily_limit: 10 } });
+    await limit(loose.id, { tokens: { daily_limit: 20 } });
+    const moved = await world.admin.request("PATCH", `${GROUPS}/${loose.id}`, { parent_group_id: tight.id });
+    expect([moved.status, moved.body.code]).toEqual([400, "limit_exceeds_inherited"]);
+  });
+
+  test("consumption names who draws on a quota", async () => {
+    const parent = await team("draw-parent");
+    const child = await team("draw-child", parent.id);
+    await limit(parent.id, { requests: { daily_limit: 10 }, budget: { monthly_limit_usd: 1 } });
+    await chat(child.key);
+    await rowOf(world.admin, { resource_group_id: child.id });
+    const { limits } = await world.admin.get(`${GROUPS}/${child.id}/consumption`);
+    expect(limits).toEqual([
+      expect.objectContaining({ group_name: "draw-parent", inherited: true, limit_type: "monthly_budget", current: 0.002, limit: 1, blocks: false, drawn_by: [{ group_id: child.id, group_name: "draw-child", current: 0.002 }] }),
+      expect.objectContaining({ limit_type: "daily_requests", current: 1, limit: 10, utilization_percent: 10, blocks: true }),
+    ]);
+  });
+});

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AdminClient, rowOf, type Served, serveModels } from "../support/admin.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+let world: World;
+let admin: AdminClient;
+let served: Served;
+
+beforeAll(async () => {
+  world = await startWorld();
+  ({ admin } = world);
+  await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "any-model", name: "Any model", routing_strategy: "ordered", retry_after: 0 });
+  served = await serveModels(admin, world.upstream.baseUrl, [
+    "plain",
+    "broken",
+    { name: "first", model_name: "broken", routing_group_id: "any-model", routing_weight: 5 },
+    { name: "second", model_name: "fake-1", routing_group_id: "any-model", routing_weight: 1 },
+  ]);
+}, 30_000);
+
+afterAll(() => world.end());
+
+function call(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", ...headers }, body: JSON.stringify(body) });
+}
+
+const messages = [{ role: "user", content: "Hi" }];
+const rowFor = (response: Response) => rowOf(admin, { id: response.headers.get("x-request-id") });
+
+describe("a routing group", () => {
+  test("is in the models list, as a virtual model", async () => {
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${served.apiKey}` } });
+    const { data } = (await response.json()) as { data: { id: string; mode: string }[] };
+    expect(data.find(({ id }) => id === "any-model")).toMatchObject({ mode: "routing", object: "model" });
+  });
+
+  test.each(["any-model", "Any model"])("serves a call that names it %j by the next member when the first fails, and the row says so", async (model) => {
+    const response = await call("/v1/proxy/llm/chat/completions", { model, messages });
+    expect(response.status).toBe(200);
+    expect(await rowFor(response)).toMatchObject({ success: true, llm_model_requested: model, llm_model_used: "second", llm_used_fallback: true, llm_fallback_reason: "upstream_error", upstream_request_id: "req_fake" });
+  });
+
+  test("opens no model that is not granted", async () => {
+    const other = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "others", group_type: "team" });
+    const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${other.id}/api-keys`, { name: "others key", access_mode: "shared" });
+    const response = await call("/v1/proxy/llm/chat/completions", { model: "any-model", messages }, { authorization: `Bearer ${key}` });
+    expect(response.status).toBe(403);
+  });
+});
+
+describe("translation", () => {
+  test("says which fields the provider was not told", async () => {
+    const response = await call("/v1/messages", { model: "plain", max_tokens: 10, messages, top_k: 5 }, { "anthropic-version": "2023-06-01" });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("x-gw-dropped-parameters")).toBe("top_k");
+    expect(response.headers.get("request-id")).toBe(response.headers.get("x-request-id"));
+    expect(JSON.parse(world.upstream.seen.at(-1)?.body ?? "")).not.toHaveProperty("top_k");
+  });
+
+  test("refuses by name what would change the answer, before anything leaves", async () => {
+    const before = world.upstream.seen.length;
+    const response = await call("/v1/proxy/llm/responses", { model: "plain", input: "Hi", previous_response_id: "resp_1" });
+    expect(response.status).toBe(400);
+    const body = (await response.json()) as { error: string; code: string };
+    expect(body.code).toBe("unsupported_parameter");
+    expect(body.error).toContain("`previous_response_id`");
+    expect(world.upstream.seen).toHaveLength(before);
+    expect(await rowFor(response)).toMatchObject({ success: false, error_type: "unsupported_parameter" });
+  });
+
+  test("a key in the query string is on no row", async () => {
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1beta/models/plain:generateContent?key=${served.apiKey}`, { method: "POST", body: JSON.stringify({ contents: [{ role: "user", parts: [{ text: "Hi" }] }] }) });
+    expect(response.status).toBe(200);
+    const row = await rowFor(response);
+    expect(row.endpoint).toBe("/v1beta/models/plain:generateContent");
+    expect(JSON.stringify(row)).not.toContain(served.apiKey);
+    expect(world.gateway.output()).not.toContain(served.apiKey);
+  });
+});
+
+describe("data residency", () => {
+  test("a tenant with regions is served only from them", async () => {
+    await admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: ["eu"] });
+    const refused = await call("/v1/proxy/llm/chat/completions", { model: "plain", messages });
+    expect(refused.status).toBe(403);
+    expect(await rowFor(refused)).toMatchObject({ proxy_subtype: "residency_violation", residency_class: "blocked", success: false });
+    await admin.request("PATCH", `/v1/admin/llms/${served.models.second}`, { residency_region: "eu" });
+    const allowed = await call("/v1/proxy/llm/chat/completions", { model: "any-model", messages });
+    expect(allowed.status).toBe(200);
+    expect(await rowFor(allowed)).toMatchObject({ llm_model_used: "second", residency_class: "allowed", region_routed_to: "eu" });
+    await admin.request("PATCH", "/v1/admin/tenants/default", { allowed_regions: [] });
+  });
+});
+
+describe("health checks", () => {
+  test("ask the provider, and is_healthy follows", async () => {
+    expect(await admin.post(`/v1/admin/llms/${served.models.plain}/health-check`, {})).toMatchObject({ name: "plain", is_healthy: true });
+    expect(await admin.post(`/v1/admin/llms/${served.models.broken}/health-check`, {})).toMatchObject({ is_healthy: false, detail: "The provider answered 500." });
+    expect((await admin.get(`/v1/admin/llms/${served.models.broken}`)).is_healthy).toBe(false);
+    const all = await admin.post("/v1/admin/llms/bulk-health-check", { tenant_id: "default", model_ids: [served.models.plain, served.models.second, served.models.first] });
+    expect(all).toMatchObject({ total: 3, healthy: 2 });
+  });
+});

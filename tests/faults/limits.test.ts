@@ -1,0 +1,229 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type AdminClient, rowsOf, signIn } from "../support/admin.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { rawPost, type RawReply } from "../support/raw-call.ts";
+import { haveValkey, startValkey, type TestValkey } from "../support/valkey.ts";
+
+/**
+ * Two thousand calls at once against a hard budget worth a hundred of them, four levels deep, while a tenth of what
+ * leaves fails upstream: what is settled stays within the limit at every level, and nobody is refused whom the budget
+ * could have covered once everything is settled.
+ */
+const CALLS = 2_000;
+const WORTH = 100;
+// Of each call 10 tokens in at $1 a million, 20 out at $100 a million.
+const COST = 2_010;
+const LIMIT = WORTH * COST;
+const BODY = JSON.stringify({ model: "metered", max_tokens: 20, messages: [{ role: "user", content: "count me" }] });
+/** What the gateway has to hold: a token for each byte. */
+const WORST = Buffer.byteLength(BODY) + 20 * 100;
+
+interface Upstream {
+  readonly url: string;
+  readonly answered: () => number;
+  stop(): Promise<void>;
+}
+
+/** Answers after some milliseconds; every tenth answer is a failure. */
+function startUpstream(delayMs: number): Upstream {
+  let seen = 0;
+  let answered = 0;
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      await request.text();
+      const mine = ++seen;
+      await Bun.sleep(delayMs + (mine % 7) * 3);
+      if (mine % 10 === 0) return Response.json({ error: { message: "broken" } }, { status: 500 });
+      answered++;
+      return Response.json({ id: "x", object: "chat.completion", created: 1, model: "metered", choices: [{ index: 0, message: { role: "assistant", content: "ok" }, finish_reason: "stop" }], usage: { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 } });
+    },
+  });
+  return { url: `http://127.0.0.1:${server.port}/v1`, answered: () => answered, stop: () => server.stop(true) };
+}
+
+interface Tree {
+  readonly groups: readonly string[];
+  readonly keys: readonly string[];
+}
+
+/** Four levels, each with the budget; two leaves with a key each. */
+async function makeTree(admin: AdminClient, upstream: string, name: string): Promise<Tree> {
+  const tenant = { tenant_id: "default" };
+  await admin.post("/v1/admin/providers", { ...tenant, provider_key: name, name, api_format: "openai", base_url: upstream, api_key: "sk-upstream-secret-0001" });
+  const groups: string[] = [];
+  for (let level = 0; level < 3; level++) groups.push((await admin.post("/v1/admin/resource-groups", { ...tenant, name: `${name}-${level}`, parent_group_id: groups.at(-1) ?? null })).id);
+  await admin.post("/v1/admin/llms", { ...tenant, name: "metered", model_name: "metered", provider: name, input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 100, group_ids: [groups[0]] });
+  for (const id of groups.slice(0, 2)) await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, { llm_global_limits: { budget: { daily_limit_usd: LIMIT / 1e6, hard_stop: true } } });
+  const keys: string[] = [];
+  for (const leaf of ["a", "b"]) {
+    const { id } = await admin.post("/v1/admin/resource-groups", { ...tenant, name: `${name}-3${leaf}`, parent_group_id: groups[2] });
+    groups.push(id);
+    keys.push((await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: leaf, access_mode: "shared" })).key_value);
+  }
+  return { groups, keys };
+}
+
+const call = (url: string, key: string): Promise<RawReply> => rawPost(`${url}/v1/proxy/llm/chat/completions`, { "x-api-key": key }, BODY);
+
+function counted(replies: readonly RawReply[]): Record<number, number> {
+  const counts: Record<number, number> = {};
+  for (const { status } of replies) counts[status] = (counts[status] ?? 0) + 1;
+  return counts;
+}
+
+/** Micro-dollars that the rows of the group's branch say, once they are all in the database. */
+async function settled(database: TestDatabase): Promise<number> {
+  const row = await database.db.selectFrom("usage_daily").select((eb) => eb.fn.sum<number>("cost_micro_usd").as("micros")).executeTakeFirst();
+  return Number(row?.micros ?? 0);
+}
+
+async function shipped(gateway: GatewayProcess): Promise<void> {
+  const deadline = Date.now() + 20_000;
+  while (!/^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text())) {
+    if (Date.now() > deadline) throw new Error("the journal does not reach the database");
+    await Bun.sleep(20);
+  }
+}
+
+describe("one process", () => {
+  let database: TestDatabase;
+  let upstream: Upstream;
+  let gateway: GatewayProcess;
+  beforeAll(async () => {
+    database = await testDatabase();
+    upstream = startUpstream(20);
+    gateway = await startGateway({ databaseUrl: database.url });
+  }, 60_000);
+  afterAll(async () => {
+    await gateway.stop();
+    await upstream.stop();
+    await database.close();
+    await removeDirectory(gateway.dataDir);
+  });
+
+  test(`${CALLS.toLocaleString("en")} calls at once against a budget worth ${WORTH}, and a restart in the middle of the day`, async () => {
+    const admin = await signIn(gateway.adminUrl);
+    const { keys, groups } = await makeTree(admin, upstream.url, "one");
+    const began = performance.now();
+    const replies = await Promise.all(Array.from({ length: CALLS }, (_, i) => call(gateway.runtimeUrl, keys[i % 2] as string)));
+    const seconds = (performance.now() - began) / 1000;
+    await shipped(gateway);
+    const spent = await settled(database);
+    const counts = counted(replies);
+    console.log(`one process: ${JSON.stringify(counts)}, ${spent} of ${LIMIT} micro-dollars settled, ${seconds.toFixed(1)} s`);
+    expect(spent).toBe((counts[200] ?? 0) * COST);
+    expect(spent).toBeLessThanOrEqual(LIMIT);
+    expect(LIMIT - spent).toBeLessThan(WORST);
+    expect((counts[200] ?? 0) + (counts[502] ?? 0) + (counts[429] ?? 0)).toBe(CALLS);
+    for (const id of groups.slice(0, 2)) {
+      const { limits } = await admin.get(`/v1/admin/resource-groups/${id}/consumption`);
+      expect(limits[0]).toMatchObject({ current: spent / 1e6, limit: LIMIT / 1e6 });
+    }
+
+    // Stopped hard, started again: the counters are where they were, to the token.
+    await gateway.kill();
+    gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
+    const again = await call(gateway.runtimeUrl, keys[0] as string);
+    expect([again.status, JSON.parse(again.body).usage_limit.current_usage]).toEqual([429, spent / 1e6]);
+  }, 120_000);
+
+  test("a tightened limit is in force at once", async () => {
+    const admin = await signIn(gateway.adminUrl);
+    const [group] = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=one-3a")).resource_groups;
+    const key = (await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "now", access_mode: "shared" })).key_value;
+    await admin.request("PATCH", `/v1/admin/resource-groups/${group.id}/llm-global-limits`, { llm_global_limits: { concurrency: { max_concurrent: 0 } } });
+    const reply = await call(gateway.runtimeUrl, key);
+    expect(JSON.parse(reply.body).error.limit_type).toBe("max_concurrent");
+  });
+});
+
+if (haveValkey) {
+  describe("three processes with Valkey", () => {
+    let database: TestDatabase;
+    let upstream: Upstream;
+    let valkey: TestValkey;
+    const fleet: GatewayProcess[] = [];
+    beforeAll(async () => {
+      [database, valkey] = await Promise.all([testDatabase(), startValkey()]);
+      upstream = startUpstream(150);
+      for (let i = 0; i < 3; i++) fleet.push(await startGateway({ databaseUrl: database.url, env: { VALKEY_URL: valkey.url, GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") } }));
+    }, 60_000);
+    afterAll(async () => {
+      await Promise.all(fleet.map((gateway) => gateway.stop()));
+      await upstream.stop();
+      await valkey.stop();
+      await database.close();
+      await Promise.all(fleet.map(({ dataDir }) => removeDirectory(dataDir)));
+    });
+
+    test(`${CALLS.toLocaleString("en")} calls at once against a budget worth ${WORTH}, one process killed in the middle, Valkey emptied afterwards`, async () => {
+      const admin = await signIn((fleet[0] as GatewayProcess).adminUrl);
+      const { keys } = await makeTree(admin, upstream.url, "fleet");
+      const began = performance.now();
+      const calls = Array.from({ length: CALLS }, (_, i) => call((fleet[i % 3] as GatewayProcess).runtimeUrl, keys[i % 2] as string));
+      while (upstream.answered() < WORTH / 5) await Bun.sleep(2);
+      const killed = fleet[2] as GatewayProcess;
+      await killed.kill();
+      const killedAfter = upstream.answered();
+      const replies = await Promise.all(calls);
+      const seconds = (performance.now() - began) / 1000;
+      // Its journal holds what it had settled: the next start ships it.
+      fleet[2] = await startGateway({ databaseUrl: database.url, dataDir: killed.dataDir, env: { VALKEY_URL: valkey.url, GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64") } });
+      for (const gateway of fleet) await shipped(gateway);
+      const spent = await settled(database);
+      const counts = counted(replies);
+      console.log(`three processes: ${JSON.stringify(counts)} (0: its process was killed, after ${killedAfter} answers), ${spent} of ${LIMIT} micro-dollars settled, ${seconds.toFixed(1)} s`);
+      expect(spent).toBeLessThanOrEqual(LIMIT);
+      expect(LIMIT - spent).toBeLessThan(WORST);
+      // What the killed process held came back, or the others would be waiting still.
+      expect(seconds).toBeLessThan(60);
+
+      const before = await call((fleet[0] as GatewayProcess).runtimeUrl, keys[0] as string);
+      expect(before.status).toBe(429);
+      expect(JSON.parse(before.body).usage_limit.current_usage).toBeGreaterThanOrEqual(spent / 1e6);
+      await emptied(valkey.url);
+      const after = await call((fleet[1] as GatewayProcess).runtimeUrl, keys[1] as string);
+      expect([after.status, JSON.parse(after.body).usage_limit.current_usage]).toEqual([429, spent / 1e6]);
+    }, 150_000);
+
+    test("Valkey away: a quota refuses with 503, and calls go on once it is back", async () => {
+      const admin = await signIn((fleet[0] as GatewayProcess).adminUrl);
+      const [root] = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=fleet-0")).resource_groups;
+      const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "away" });
+      const [model] = (await admin.get("/v1/admin/llms?tenant_id=default&search=metered")).llms;
+      await admin.post(`/v1/admin/resource-groups/${id}/llm-models`, { model_ids: [model.id] });
+      const key = (await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "away", access_mode: "shared" })).key_value;
+      await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 1_000 } } });
+      expect(root.name).toBe("fleet-0");
+      const url = (fleet[0] as GatewayProcess).runtimeUrl;
+      const ok = async () => {
+        const { status } = await call(url, key);
+        return status === 200 || status === 502;
+      };
+      expect(await ok()).toBe(true);
+      const port = Number(new URL(valkey.url).port);
+      await valkey.kill();
+      const refused = await call(url, key);
+      expect([refused.status, JSON.parse(refused.body).code]).toEqual([503, "limits_unavailable"]);
+      valkey = await startValkey(port);
+      const deadline = Date.now() + 10_000;
+      while (!(await ok())) if (Date.now() > deadline) throw new Error("calls do not go on");
+      // It came back empty, and what was used before is known.
+      const reply = await rawPost(`${url}/v1/proxy/llm/chat/completions`, { "x-api-key": key }, BODY);
+      expect(reply.headers).toContain("x-gw-usage-utilization: 0");
+      await rowsOf(admin, { resource_group_id: id, llm_model_used: "metered" }, 3);
+      const { limits } = await admin.get(`/v1/admin/resource-groups/${id}/consumption`);
+      expect(limits[0].current).toBe(3);
+    }, 60_000);
+  });
+}
+
+async function emptied(url: string): Promise<void> {
+  const client = new Bun.RedisClient(url);
+  await client.send("FLUSHALL", []);
+  client.close();
+}

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import { tmpdir } from "node:os";
+
+export interface TestValkey {
+  readonly url: string;
+  /** Ends it as a machine that dies would. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+function binary(): string | null {
+  for (const name of ["valkey-server", "redis-server"]) {
+    for (const folder of (process.env["PATH"] ?? "").split(delimiter)) if (existsSync(join(folder, name))) return join(folder, name);
+  }
+  return null;
+}
+
+const found = binary();
+if (found === null) console.log("there is no valkey-server or redis-server here: the tests of shared counters are left out");
+
+/** Whether tests that need a Valkey can run here. */
+export const haveValkey = found !== null;
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+/** A Valkey or Redis server of the test's own, with nothing in it and nothing kept. */
+export async function startValkey(port?: number): Promise<TestValkey> {
+  if (found === null) throw new Error("there is no Valkey here");
+  const folder = mkdtempSync(join(tmpdir(), "gatehouse-valkey-"));
+  const at = port ?? (await freePort());
+  const child: ChildProcess = spawn(found, ["--port", String(at), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", folder], { stdio: ["ignore", "pipe", "inherit"] });
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  await new Promise<void>((resolve, reject) => {
+    let output = "";
+    child.stdout?.on("data", (piece: Buffer) => {
+      output += piece.toString();
+      if (output.includes("Ready to accept connections")) resolve();
+    });
+    void ended.then(() => reject(new Error(`the Valkey server did not start:\n${output}`)));
+  });
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { url: `redis://127.0.0.1:${at}`, kill: () => end("SIGKILL"), stop: () => end("SIGTERM") };
+}

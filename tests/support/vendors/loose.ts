@@ -1,0 +1,12 @@
+/** A vendor's JSON as the tests read it. */
+export type Loose = Record<string, any>;
+
+export function listOf(value: unknown): Loose[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Whether a member of that name, or a `type` that says it, stands anywhere inside. */
+export function has(value: unknown, name: string): boolean {
+  const text = JSON.stringify(value) ?? "";
+  return text.includes(`"${name}":`) || text.includes(`"type":"${name}"`);
+}

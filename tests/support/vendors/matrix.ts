@@ -1,0 +1,74 @@
+/**
+ * What is proved of each official client against each provider format, as data: the table test runs every cell of it, and
+ * whoever writes a table of what works can list the same cells.
+ */
+export const FEATURES = ["text", "tools", "structured", "picture"] as const;
+export type Feature = (typeof FEATURES)[number];
+
+export const SURFACES = ["chat", "responses", "completions", "messages", "gemini"] as const;
+export type SurfaceName = (typeof SURFACES)[number];
+
+interface ClientColumn {
+  readonly id: string;
+  /** What a user installs, and the path it calls. */
+  readonly packages: readonly string[];
+  readonly surface: SurfaceName;
+}
+
+export const CLIENTS = [
+  { id: "openai chat", packages: ["openai"], surface: "chat" },
+  { id: "openai responses", packages: ["openai"], surface: "responses" },
+  { id: "openai completions", packages: ["openai"], surface: "completions" },
+  { id: "anthropic 1", packages: ["@anthropic-ai/sdk"], surface: "messages" },
+  { id: "anthropic 0", packages: ["@anthropic-ai/sdk@0"], surface: "messages" },
+  { id: "google genai", packages: ["@google/genai"], surface: "gemini" },
+  { id: "ai openai chat", packages: ["ai", "@ai-sdk/openai"], surface: "chat" },
+  { id: "ai openai responses", packages: ["ai", "@ai-sdk/openai"], surface: "responses" },
+  { id: "ai anthropic", packages: ["ai", "@ai-sdk/anthropic"], surface: "messages" },
+  { id: "ai google", packages: ["ai", "@ai-sdk/google"], surface: "gemini" },
+  { id: "langchain", packages: ["langchain", "@langchain/openai"], surface: "chat" },
+] as const satisfies readonly ClientColumn[];
+export type ClientId = (typeof CLIENTS)[number]["id"];
+
+interface ProviderRow {
+  /** Also the name callers call its model by. */
+  readonly id: string;
+  readonly apiFormat: string;
+  readonly modelName: string;
+  readonly modes: readonly string[];
+  readonly features: readonly Feature[];
+}
+
+export const PROVIDERS = [
+  { id: "openai", apiFormat: "openai", modelName: "gpt-fake", modes: ["chat", "completion"], features: FEATURES },
+  { id: "openai-responses", apiFormat: "openai", modelName: "gpt-fake-responses", modes: ["responses"], features: FEATURES },
+  { id: "azure", apiFormat: "azure_openai", modelName: "deployment", modes: ["chat"], features: FEATURES },
+  { id: "anthropic", apiFormat: "anthropic", modelName: "claude-sonnet-4-5", modes: ["chat"], features: FEATURES },
+  { id: "gemini", apiFormat: "gemini", modelName: "gemini-3-fake", modes: ["chat"], features: FEATURES },
+  { id: "bedrock", apiFormat: "bedrock", modelName: "anthropic.claude-sonnet-4-5-v1:0", modes: ["chat"], features: FEATURES },
+  { id: "vertex-gemini", apiFormat: "vertex", modelName: "gemini-3-fake", modes: ["chat"], features: FEATURES },
+  { id: "vertex-claude", apiFormat: "vertex", modelName: "claude-sonnet-4-5", modes: ["chat"], features: FEATURES },
+  // It repeats what it is told, so it neither calls tools nor obeys a schema.
+  { id: "echo", apiFormat: "echo", modelName: "echo", modes: ["chat"], features: ["text"] },
+] as const satisfies readonly ProviderRow[];
+export type ProviderId = (typeof PROVIDERS)[number]["id"];
+
+export interface Cell {
+  readonly client: ClientId;
+  readonly provider: ProviderId;
+  readonly feature: Feature;
+  readonly stream: boolean;
+}
+
+/** Legacy completions hold one text and nothing else. */
+function expressible(surface: SurfaceName, feature: Feature): boolean {
+  return surface !== "completions" || feature === "text";
+}
+
+export const CELLS: readonly Cell[] = CLIENTS.flatMap((client) =>
+  PROVIDERS.flatMap((provider) =>
+    (provider.features as readonly Feature[])
+      .filter((feature) => expressible(client.surface, feature))
+      .flatMap((feature) => [false, true].map((stream) => ({ client: client.id, provider: provider.id, feature, stream }))),
+  ),
+);

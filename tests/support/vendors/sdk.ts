@@ -1,0 +1,33 @@
+import type { Loose } from "./loose.ts";
+import { STRUCTURED, TOOL } from "./scene.ts";
+import type { Feature } from "./matrix.ts";
+
+export const PROMPT = "Hi there";
+export const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+export const PIXEL_URL = `data:image/png;base64,${PIXEL}`;
+
+export const TOOL_DESCRIPTION = "The weather of a city.";
+export const TOOL_SCHEMA = { type: "object" as const, properties: { city: { type: "string" as const } }, required: ["city"], additionalProperties: false };
+export const ANSWER_SCHEMA = { type: "object" as const, properties: { city: { type: "string" as const }, degrees: { type: "number" as const } }, required: Object.keys(STRUCTURED), additionalProperties: false };
+export const TOOL_NAME: string = TOOL.name;
+
+/** What a client's user gets of an answer, whatever the client calls it. */
+export interface Told {
+  readonly text: string;
+  readonly tool: { readonly name: string; readonly arguments: unknown } | null;
+}
+
+/** An official client, unchanged but for base URL and key. */
+export interface Sdk {
+  ask(model: string, feature: Feature, stream: boolean): Promise<Told>;
+  /** The HTTP status of an error of the client's own class; null for any other. */
+  statusOf(error: unknown): number | null;
+}
+
+export function told(text: string | null | undefined, tool: { name: string; arguments: unknown } | null = null): Told {
+  return { text: text ?? "", tool };
+}
+
+export function parsed(name: string | undefined, text: string | undefined): { name: string; arguments: unknown } | null {
+  return name === undefined ? null : { name, arguments: JSON.parse(text ?? "") as Loose };
+}

@@ -1,0 +1,50 @@
+import { fakeVendor, type VendorRequest } from "../fake-vendor.ts";
+import { answerAnthropic } from "./anthropic.ts";
+import { answerBedrock } from "./bedrock.ts";
+import { answerGemini } from "./gemini.ts";
+import type { Loose } from "./loose.ts";
+import { answerOpenai } from "./openai.ts";
+
+type Answer = (path: string, body: Loose, headers: Record<string, string>) => Response;
+
+/** How each vendor wants its key, and nothing but the key of the provider's record. */
+export const VENDOR_KEY = "vendor-secret-0001";
+const bearer = `Bearer ${VENDOR_KEY}`;
+
+const VENDORS: Readonly<Record<string, { readonly answer: Answer; readonly key: readonly [header: string, value: string]; readonly base: string }>> = {
+  openai: { answer: answerOpenai, key: ["authorization", bearer], base: "/v1" },
+  azure_openai: { answer: answerOpenai, key: ["api-key", VENDOR_KEY], base: "" },
+  anthropic: { answer: answerAnthropic, key: ["x-api-key", VENDOR_KEY], base: "" },
+  gemini: { answer: answerGemini, key: ["x-goog-api-key", VENDOR_KEY], base: "" },
+  bedrock: { answer: answerBedrock, key: ["authorization", bearer], base: "" },
+  vertex: { answer: answerVertex, key: ["authorization", bearer], base: "/v1/projects/fake/locations/global" },
+};
+
+/** Claude's model and stream stand in Vertex's address, and its version in the body. */
+function answerVertex(path: string, body: Loose): Response {
+  const [, model, method] = /\/publishers\/anthropic\/models\/([^:]+):(\w+)$/.exec(path) ?? [];
+  if (model === undefined) return answerGemini(path, body);
+  return answerAnthropic("/v1/messages", { ...body, model, stream: method === "streamRawPredict" }, { "anthropic-version": body.anthropic_version });
+}
+
+export interface RunningVendors {
+  /** For a provider's record, by api_format; null for what needs no vendor. */
+  baseUrl(apiFormat: string): string | null;
+  stop(): Promise<void>;
+}
+
+export function startVendors(): RunningVendors {
+  const running = new Map(
+    Object.entries(VENDORS).map(([apiFormat, { answer, key, base }]) => {
+      const [header, value] = key;
+      const vendor = fakeVendor(({ path, headers, body }: VendorRequest) => (headers[header] === value ? answer(path, JSON.parse(body) as Loose, headers) : Response.json({ error: { message: "The fake vendor got another key." } }, { status: 401 })));
+      return [apiFormat, { vendor, baseUrl: `${vendor.origin}${base}` }] as const;
+    }),
+  );
+  return {
+    baseUrl: (apiFormat) => running.get(apiFormat)?.baseUrl ?? null,
+    async stop() {
+      await Promise.all([...running.values()].map(({ vendor }) => vendor.stop()));
+    },
+  };
+}
