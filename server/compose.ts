@@ -73,6 +73,7 @@ const APPROVALS_EXPIRED_MS = 5_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
+const COUNTERS_RESOLVED_MS = 2_000;
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -316,6 +317,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const limitWorkers = [
     every(ALERTS_WRITTEN_MS, "write_alerts", () => alerts.flush(), log),
     every(ALERTS_RESOLVED_MS, "resolve_alerts", () => alerts.resolve(), log),
+    every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
   const road = new Road({

@@ -159,11 +159,12 @@ export class Road {
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
     try {
-      // Both leave this process in one turn: a kill finds a call counted and recorded, or neither. Were one waited for
-      // before the other is begun, every call in between would be in one of the two only.
+      // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
+      // once its row is there.
       const settling = this.parts.limits.settle(call);
-      await this.parts.ledger.seal(call.row);
       if (settling !== null) await settling;
+      await this.parts.ledger.seal(call.row);
+      this.parts.limits.sealed(call);
       return true;
     } catch (error) {
       this.parts.log.error("row_not_sealed", { call_id: call.id, error: error as Error });

@@ -43,3 +43,11 @@ export async function runTotal(db: Database, tenantId: string, rootTaskId: strin
     FROM audit_rows WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND proxy_type = 'llm'`.execute(db);
   return rows[0] as RunTotal;
 }
+
+/** What single calls came to, of those that are shipped. */
+export async function callTotals(db: Database, tenantId: string, ids: readonly string[]): Promise<{ id: string; tokens: number; micros: number }[]> {
+  const { rows } = await sql<{ id: string; tokens: number; micros: number }>`
+    SELECT id, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros
+    FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ANY(${ids as string[]})`.execute(db);
+  return rows;
+}

@@ -20,7 +20,7 @@ beforeAll(async () => {
   world = await startWorld({ GW_UPSTREAM_TIMEOUT_SECONDS: "5" });
   ({ admin } = world);
   const tenant = { tenant_id: "default" };
-  await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "team-model", name: "Team model", mode: "chat", num_retries: 5, timeout: 0.25, allowed_fails: 3, cooldown_window: 5, cooldown_time: 1 });
+  await admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "team-model", name: "Team model", mode: "chat", num_retries: 5, timeout: 1, allowed_fails: 3, cooldown_window: 5, cooldown_time: 1 });
   served = await serveModels(admin, members.baseUrl, ["fails", "hangs", "serves"].map((name) => ({ name, routing_group_id: "team-model", routing_weight: 1, input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 2 })));
 }, 30_000);
 

@@ -1,5 +1,5 @@
 import type { Database } from "../../store/database.ts";
-import { runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import { callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
@@ -63,6 +63,12 @@ export class UsageTruth {
   async run(tenantId: string, rootTaskId: string): Promise<RunTotal> {
     await within(this.shipped());
     return within(runTotal(this.db, tenantId, rootTaskId));
+  }
+
+  /** What the rows of these calls say; of an interrupted call nothing. Ids without a row are not in it. */
+  async calls(tenantId: string, ids: readonly string[]): Promise<Map<string, { tokens: number; micros: number }>> {
+    const rows = await within(callTotals(this.db, tenantId, ids));
+    return new Map(rows.map(({ id, tokens, micros }) => [id, { tokens, micros }]));
   }
 
   /** Calls that ask for the same at once share one read. */

@@ -286,6 +286,29 @@ if (haveValkey) {
       expect(outcome).toBe("admitted");
     });
 
+    test("what a process counted and did not live to record is waited for, and goes by its row", async () => {
+      const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
+      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);
+      const settled = async (id: string) => {
+        expect((await dies.admit(id, of, demand(0, 50), false)).kind).toBe("admitted");
+        await dies.settle({ id, plan: of, demand: demand(0, 50) }, { requests: 1, input: 1, output: 1, micros: 40 });
+      };
+      await settled("recorded");
+      dies.sealed({ id: "recorded", plan: of });
+      await settled("interrupted");
+      // Alive: what it counted is spent. Dead: only what nobody can take back is, and a call waits for the rest.
+      expect((await tryCall(lives, of, demand(0, 50))).outcome).toMatchObject({ kind: "denied", denial: { spent: 80 } });
+      const deadline = Date.now() + 5_000;
+      let outcome: Admission["kind"] = "denied";
+      while (outcome === "denied" && Date.now() < deadline) outcome = (await lives.admit("probe", of, demand(0, 50), true)).kind;
+      expect(outcome).toBe("held");
+      expect((await tryCall(lives, of, demand(0, 70))).outcome.kind).toBe("denied");
+      await lives.resolve(async () => new Map());
+      expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("held");
+      await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0 }])));
+      expect((await lives.admit("probe", of, demand(0, 50), true))).toEqual({ kind: "admitted", spent: [40] });
+    });
+
     test("a store that was emptied is cold, and what is held is put back", async () => {
       const [one, two] = [fleet({ now: NOON }, 30_000), fleet({ now: NOON }, 30_000)];
       const of = await warmed(one, plan(`t${tenants++}`, { windows: [window("w", "micros", 100)] }), NOON);

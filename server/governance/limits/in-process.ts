@@ -132,6 +132,13 @@ export class InProcessCounters implements Counters {
     }
   }
 
+  /** What a process counted dies with it: there is nothing to put right. */
+  sealed(): void {}
+
+  resolve(): Promise<void> {
+    return Promise.resolve();
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }

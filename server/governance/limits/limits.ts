@@ -65,6 +65,8 @@ export class Limits implements RequestControl {
   readonly name = "limits";
   private readonly plans = new WeakMap<GroupScope, Map<string, { plan: CallPlan; until: number }>>();
   private readonly routed = new WeakMap<Call, Routed>();
+  /** What was settled elsewhere, to be confirmed once the call's row is sealed. */
+  private readonly settled = new WeakMap<Call, readonly Reservation[]>();
   private readonly lines: WaitingLines;
   private readonly warming: Warming;
   private readonly runs: RunCeilings;
@@ -279,6 +281,7 @@ export class Limits implements RequestControl {
 
   private settleHeld(call: Call, reservation: Reservation, actual: Actual): Promise<void> | null {
     const settled = this.parts.counters.settle(reservation, actual);
+    if (settled instanceof Promise) this.settled.set(call, [...(this.settled.get(call) ?? []), reservation]);
     if (!(settled instanceof Promise)) {
       this.afterSettling(reservation, actual, settled);
       return null;
@@ -289,6 +292,17 @@ export class Limits implements RequestControl {
       .finally(() => this.settling.delete(work));
     this.settling.add(work);
     return work;
+  }
+
+  /** The row of a settled call is sealed. */
+  sealed(call: Call): void {
+    const held = this.settled.get(call);
+    if (held !== undefined) for (const reservation of held) this.parts.counters.sealed(reservation);
+  }
+
+  /** Puts right what processes that died counted and did not record. */
+  resolve(): Promise<void> {
+    return this.parts.counters.resolve((tenantId, ids) => this.parts.truth.calls(tenantId, ids));
   }
 
   /** Holds counters to the truth: what other processes, or this one before a restart, used. */

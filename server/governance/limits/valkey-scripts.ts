@@ -65,17 +65,33 @@ local function lock(b, now)
   end
   return until_ - now
 end
+-- What dead owners counted of a window for calls whose rows nobody has seen yet.
+local function doubtful(key)
+  local total = 0
+  for _, name in ipairs(redis.call('ZRANGEBYSCORE', P .. 'owners', '-inf', whole(server))) do
+    local all = redis.call('HVALS', P .. 'x:' .. name)
+    for _, entry in ipairs(all) do
+      local of = cjson.decode(entry)[key]
+      if of then total = total + of[1] end
+    end
+  end
+  return total
+end
+local function confirm(ids)
+  for id in string.gmatch(ids, '[^,]+') do redis.call('HDEL', P .. 'x:' .. owner, id) end
+end
 local function lease(ms)
   redis.call('ZADD', P .. 'owners', whole(server + ms), owner)
-  redis.call('ZREMRANGEBYSCORE', P .. 'owners', '-inf', whole(server - 600000))
+  redis.call('ZREMRANGEBYSCORE', P .. 'owners', '-inf', whole(server - 86400000))
 end
 `;
 
-/** ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms. */
+/** ARGV: plan, owner, steady ms, reservation id, tokens, micro-dollars, tool calls, probe, lease ms, sealed calls. */
 export const ADMIT = `${PRELUDE}
 local now = steady(tonumber(ARGV[3]))
 local demand = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]), tool_calls = tonumber(ARGV[7]), requests = 1 }
 lease(tonumber(ARGV[9]))
+confirm(ARGV[10])
 local gen = redis.call('HMGET', P .. 'generation', 'id', 'at')
 for i, s in ipairs(plan.s) do
   local locked = redis.call('HMGET', P .. 'l:' .. s.k, 'u', 'b')
@@ -114,7 +130,10 @@ for i, w in ipairs(plan.w) do
     if w.h == 1 then
       local hold, once = 0, 0
       if w.m == 'tokens' or w.m == 'micros' then hold = demand[w.m] else once = demand[w.m] end
-      if n + hold + once > w.l then return { 'window', i - 1, whole(n) } end
+      if n + hold + once > w.l then
+        if hold == 0 or n - doubtful(w.k) + hold > w.l then return { 'window', i - 1, whole(n) } end
+        held = held or w.k
+      end
       if not held and hold > 0 and n + hold + sum(P .. 'h:' .. w.k) > w.l then held = w.k end
     end
   end
@@ -149,7 +168,7 @@ return out
 
 /**
  * ARGV: plan, owner, steady ms, reservation id, held tokens, held micro-dollars, generation at admission, requests,
- * input, output, micro-dollars. Settling twice changes nothing: the reservation is gone. After the store was emptied
+ * input, output, micro-dollars, sealed calls. What was counted is remembered under the owner until its row is sealed. Settling twice changes nothing: the reservation is gone. After the store was emptied
  * the use is added wherever the truth has been put back.
  */
 export const SETTLE = `${PRELUDE}
@@ -157,6 +176,7 @@ local now = steady(tonumber(ARGV[3]))
 local held = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]) }
 local used = { requests = 0, tool_calls = 0, input = tonumber(ARGV[9]), output = tonumber(ARGV[10]), micros = tonumber(ARGV[11]) }
 used.tokens = used.input + used.output
+confirm(ARGV[12])
 local had = redis.call('DEL', P .. 'r:' .. ARGV[4]) == 1
 if not had then
   local gen = redis.call('HGET', P .. 'generation', 'id')
@@ -175,6 +195,7 @@ for _, b in ipairs(plan.b) do
   end
 end
 local out = {}
+local counted = {}
 for i, w in ipairs(plan.w) do
   local change = used[w.m]
   if w.m == 'requests' then change = tonumber(ARGV[8]) - (had and 1 or 0) end
@@ -186,7 +207,12 @@ for i, w in ipairs(plan.w) do
   end
   if w.h == 1 and held[w.m] and held[w.m] > 0 then release(P .. 'h:' .. w.k, held[w.m]) end
   out[i] = whole(n or 0)
+  if n and (w.m == 'tokens' or w.m == 'micros') and change > 0 and w.z == 0 then counted[w.k] = { change, w.m } end
   if w.z == 1 then redis.call('DEL', key, P .. 'h:' .. w.k) end
+end
+if next(counted) then
+  redis.call('HSET', P .. 'x:' .. owner, ARGV[4], cjson.encode(counted))
+  redis.call('PEXPIRE', P .. 'x:' .. owner, 172800000)
 end
 return out
 `;
@@ -205,14 +231,42 @@ end
 return 1
 `;
 
+/** ARGV: plan, owner. Calls that dead owners counted and whose rows are not known: owner, call and how long it is dead, for each. */
+export const DOUBTFUL = `${PRELUDE}
+local out = {}
+local dead = redis.call('ZRANGEBYSCORE', P .. 'owners', '-inf', whole(server), 'WITHSCORES')
+for i = 1, #dead, 2 do
+  for _, id in ipairs(redis.call('HKEYS', P .. 'x:' .. dead[i])) do
+    out[#out + 1] = dead[i]
+    out[#out + 1] = id
+    out[#out + 1] = whole(server - tonumber(dead[i + 1]))
+  end
+end
+return out
+`;
+
+/** ARGV: plan, owner that is dead, call, 1 when its row is known, and then its tokens and micro-dollars. */
+export const RESOLVE = `${PRELUDE}
+local key = P .. 'x:' .. owner
+local entry = redis.call('HGET', key, ARGV[3])
+if not entry or redis.call('HDEL', key, ARGV[3]) == 0 or ARGV[4] ~= '1' then return 0 end
+local is = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]) }
+for k, of in pairs(cjson.decode(entry)) do
+  local n = redis.call('GET', P .. 'w:' .. k)
+  if n then redis.call('SET', P .. 'w:' .. k, whole(math.max(0, tonumber(n) - of[1] + is[of[2]])), 'KEEPTTL') end
+end
+return 1
+`;
+
 /**
- * ARGV: plan, owner, lease ms, then quadruples of reservation id, its tokens, micro-dollars and plan of those to hold
+ * ARGV: plan, owner, lease ms, sealed calls, then quadruples of reservation id, its tokens, micro-dollars and plan of those to hold
  * again. Renews the lease; 0 when it had run out, and with it what the owner held.
  */
 export const RENEW = `${PRELUDE}
 local kept = isAlive(owner)
 lease(tonumber(ARGV[3]))
-for i = 4, #ARGV, 4 do
+confirm(ARGV[4])
+for i = 5, #ARGV, 4 do
   local p = cjson.decode(ARGV[i + 3])
   local amount = { tokens = tonumber(ARGV[i + 1]), micros = tonumber(ARGV[i + 2]) }
   redis.call('SET', P .. 'r:' .. ARGV[i], '1', 'PX', 172800000)

@@ -1,7 +1,7 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
-import { ADMIT, RENEW, SETTLE, WARM } from "./valkey-scripts.ts";
+import type { Actual, Admission, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
+import { ADMIT, DOUBTFUL, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
 /** What this needs of a client: scripts that run whole or not at all. */
 export interface ScriptRunner {
@@ -37,11 +37,17 @@ interface Held {
   generation: string | null;
   /** When the lease was last renewed. */
   leasedAt: number;
+  /** Settled calls whose rows are sealed, not yet told. */
+  sealed: string[];
+  usedAt: number;
 }
 
 const DAY = 86_400_000;
 const SETTLE_AGAIN_MS = 500;
 const LOOK_AGAIN_MS = 25;
+const IDLE_MS = 600_000;
+/** A dead process that has not come back by then has no rows to show: what it counted stays counted. */
+const ROWS_WITHIN_MS = 40_000;
 
 /**
  * Counters shared by the processes of a fleet, in Valkey. What a process holds stands under its own name with a lease:
@@ -72,7 +78,7 @@ export class ValkeyCounters implements Counters {
     const asked = this.options.now();
     let reply: (string | number)[];
     try {
-      reply = (await this.run(ADMIT, tenant, [this.planText(plan), owner, text(asked), id, text(demand.tokens), text(demand.micros), text(demand.toolCalls), probe ? "1" : "0", text(this.leaseMs)])) as (string | number)[];
+      reply = (await this.run(ADMIT, tenant, [this.planText(plan), owner, text(asked), id, text(demand.tokens), text(demand.micros), text(demand.toolCalls), probe ? "1" : "0", text(this.leaseMs), told(tenant)])) as (string | number)[];
     } catch (error) {
       // It may have been taken without our hearing of it: then it is given back.
       if (!probe) this.settleLater({ id, plan, demand, owner, generation: "" }, { requests: 0, input: 0, output: 0, micros: 0 });
@@ -124,10 +130,30 @@ export class ValkeyCounters implements Counters {
     await this.run(WARM, tenant, [this.planText(plan), tenant.owner, text(at), uuid(), ...[...spent].flatMap(([index, amount]) => [text(index), text(amount)])]);
   }
 
+  sealed({ id, plan }: Pick<Reservation, "id" | "plan">): void {
+    this.tenants.get(plan.tenantId)?.sealed.push(id);
+  }
+
+  async resolve(rowsOf: RowsOf): Promise<void> {
+    for (const tenant of this.tenants.values()) {
+      const found = (await this.run(DOUBTFUL, tenant, ["{}", ""])) as string[];
+      if (found.length === 0) continue;
+      const entries: { owner: string; id: string; deadMs: number }[] = [];
+      for (let i = 0; i < found.length; i += 3) entries.push({ owner: found[i] as string, id: found[i + 1] as string, deadMs: Number(found[i + 2]) });
+      const rows = await rowsOf(tenant.id, entries.map(({ id }) => callOf(id)));
+      for (const { owner, id, deadMs } of entries) {
+        const row = rows.get(callOf(id));
+        if (row !== undefined) await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros)]);
+        else if (deadMs > ROWS_WITHIN_MS) await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0"]);
+      }
+    }
+  }
+
   async close(): Promise<void> {
     this.closed = true;
     clearInterval(this.timer);
     await Promise.allSettled(this.settling);
+    await this.renewAll();
     this.options.valkey.close();
   }
 
@@ -138,15 +164,17 @@ export class ValkeyCounters implements Counters {
   private tenant(id: string): Held {
     let tenant = this.tenants.get(id);
     if (tenant === undefined) {
-      tenant = { id, open: new Map(), owner: uuid(), generation: null, leasedAt: this.options.now() };
+      tenant = { id, open: new Map(), owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], usedAt: 0 };
       this.tenants.set(id, tenant);
     }
+    tenant.usedAt = this.options.now();
     return tenant;
   }
 
   private async sendSettle(held: Open, actual: Actual): Promise<number[]> {
     const { id, plan, demand, owner, generation } = held;
-    const reply = (await this.run(SETTLE, { id: plan.tenantId }, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros)])) as unknown[];
+    const tenant = this.tenant(plan.tenantId);
+    const reply = (await this.run(SETTLE, tenant, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros), owner === tenant.owner ? told(tenant) : ""])) as unknown[];
     return reply.map(Number);
   }
 
@@ -190,18 +218,18 @@ export class ValkeyCounters implements Counters {
       open.owner = tenant.owner;
       open.generation = tenant.generation ?? "";
     }
-    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), ...lost.flatMap(({ id, plan, demand }) => [id, text(demand.tokens), text(demand.micros), this.planText(plan)])]);
+    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", ...lost.flatMap(({ id, plan, demand }) => [id, text(demand.tokens), text(demand.micros), this.planText(plan)])]);
   }
 
   private async renewAll(): Promise<void> {
     for (const tenant of this.tenants.values()) {
-      if (tenant.open.size === 0) {
-        this.tenants.delete(tenant.id);
+      if (tenant.open.size === 0 && tenant.sealed.length === 0) {
+        if (this.options.now() - tenant.usedAt > IDLE_MS) this.tenants.delete(tenant.id);
         continue;
       }
       const asked = this.options.now();
       try {
-        const kept = await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs)]);
+        const kept = await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), told(tenant)]);
         if (kept === 0) await this.holdUnderNewName(tenant);
         else tenant.leasedAt = Math.max(tenant.leasedAt, asked);
       } catch (error) {
@@ -225,5 +253,16 @@ export class ValkeyCounters implements Counters {
     return known;
   }
 }
+
+/** The ids to be told of, which are then told. */
+function told(tenant: Held): string {
+  if (tenant.sealed.length === 0) return "";
+  const ids = tenant.sealed.join(",");
+  tenant.sealed = [];
+  return ids;
+}
+
+/** What is held at a member of a routing group has the call's id in front. */
+const callOf = (id: string): string => id.slice(0, (id + "/").indexOf("/"));
 
 const text = (value: number): string => String(Math.round(value));
