@@ -1,5 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { McpServer as HandshakeServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { createMcpHandler, inputRequired, McpServer as StatelessServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
@@ -66,8 +67,8 @@ function handshakeTools(version: string): HandshakeServer {
     for (const progress of [1, 2]) if (token !== undefined) await extra.sendNotification({ method: "notifications/progress", params: { progressToken: token, progress, total: 2 } });
     return TEXT("done");
   });
-  server.registerTool("ask", { description: "Asks who is there" }, async () => {
-    const answer = await server.server.elicitInput({ message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } });
+  server.registerTool("ask", { description: "Asks who is there" }, async (extra) => {
+    const answer = await extra.sendRequest({ method: "elicitation/create", params: { message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } } }, ElicitResultSchema);
     return TEXT(`hello ${answer.action === "accept" ? String(answer.content?.name) : answer.action}`);
   });
   server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
