@@ -93,10 +93,10 @@ test("a member that fails is named, and fails nobody else", async () => {
   const { admin } = world;
   const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "half", members: [{ mcp_server_id: ids.modern, slug: "new" }, { mcp_server_id: ids.dying, slug: "dying" }], group_ids: [team.groupId] });
   const half = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
-  expect((await post(half, team.apiKey, stateless(1, "tools/list"))).body.result.tools).toHaveLength(6);
+  expect((await post(half, team.apiKey, stateless(1, "tools/list"))).body.result.tools).toHaveLength(8);
   await dying.stop();
   const listed = await post(half, team.apiKey, stateless(2, "tools/list"));
-  expect([listed.status, listed.body.result.tools.length, listed.body.result._meta["dev.gatehouse/unavailable"]]).toEqual([200, 3, ["dying"]]);
+  expect([listed.status, listed.body.result.tools.length, listed.body.result._meta["dev.gatehouse/unavailable"]]).toEqual([200, 4, ["dying"]]);
   expect(listed.body.result).toMatchObject({ resultType: "complete", ttlMs: 0, cacheScope: "private" });
   const failed = await post(half, team.apiKey, stateless(3, "tools/call", { name: "dying__echo", arguments: { text: "x" } }));
   expect([failed.status, failed.body.error.data.code]).toEqual([502, "upstream_unreachable"]);

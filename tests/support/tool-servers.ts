@@ -21,6 +21,11 @@ export interface ToolServerFixture {
 
 const TEXT = (text: string) => ({ content: [{ type: "text" as const, text }] });
 
+async function many({ rows, wait_ms: wait = 0 }: { rows: number; wait_ms?: number | undefined }) {
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  return TEXT(JSON.stringify(Array.from({ length: rows }, (_, id) => ({ id }))));
+}
+
 function serveFixture(answer: (request: Request) => Promise<Response>): ToolServerFixture {
   const seen: SeenToolRequest[] = [];
   const sent: string[] = [];
@@ -71,6 +76,7 @@ function handshakeTools(version: string): HandshakeServer {
     const answer = await extra.sendRequest({ method: "elicitation/create", params: { message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } } }, ElicitResultSchema);
     return TEXT(`hello ${answer.action === "accept" ? String(answer.content?.name) : answer.action}`);
   });
+  server.registerTool("many", { description: "Gives rows, after a while", inputSchema: { rows: z.number(), wait_ms: z.number().optional() } }, many);
   server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
   server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "an old note" }] }));
   return server;
@@ -96,6 +102,7 @@ function statelessTools(): StatelessServer {
     }
     return TEXT(`hello ${given.content?.name ?? given.action}`);
   });
+  server.registerTool("many", { description: "Gives rows, after a while", inputSchema: z.object({ rows: z.number(), wait_ms: z.number().optional() }) }, many);
   server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
   server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "a new note" }] }));
   return server;

@@ -7,6 +7,7 @@ import { namespacedItem, namespacedResult } from "../../wire/mcp/namespace.ts";
 import { edited, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
+import { answerGate } from "./answer-gate.ts";
 import { carry } from "./carry.ts";
 import { filteredList } from "./listed-tools.ts";
 import { type Relay, tag } from "./relay.ts";
@@ -91,6 +92,7 @@ async function* delegate(call: Call, { member, target, capability, message, send
       dialect: session === null ? "stateless" : "handshake",
       sender,
       session,
+      gate: (text, result) => answerGate(call, target, text, result),
       edit(result, text) {
         const mapped = namespacedResult(slug, result);
         const state: Record<string, string> = typeof result.requestState === "string" ? { requestState: JSON.stringify(sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState, until: parts.clock.now() + STATE_MS })) } : {};
@@ -126,7 +128,7 @@ async function memberList(call: Call, kind: ListKind, method: string, target: To
   let cursor: JsonValue | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
     const parsed: JsonObject = cursor === undefined ? {} : { cursor };
-    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, edit: () => null }, parts);
+    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, gate: () => null, edit: () => null }, parts);
     const answer = await last(relay);
     const result = typeof answer === "string" ? (JSON.parse(answer) as JsonObject).result : null;
     if (!isObject(result)) return null;
