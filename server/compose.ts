@@ -14,6 +14,7 @@ import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
 import { toolMemory } from "./governance/tools/tool-memory.ts";
+import { recordedCredentials } from "./governance/tools/upstream-credentials.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
 import { type Clock, systemClock } from "./kernel/clock.ts";
 import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
@@ -337,6 +338,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       secrets,
       clock,
       send: toolServerSend(parts.upstream.outbound),
+      credentials: recordedCredentials,
       origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback },
       memory: toolMemory(),
     },

@@ -6,7 +6,7 @@ import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.t
 import { type AbortReason, abortReason, type Call, type ToolTarget } from "../call.ts";
 import { readAnswerBody } from "../routing/read-answer.ts";
 import { type Answer, isRefusal } from "../surface.ts";
-import { credentialHeaders, departure, refusedCredential } from "./departure.ts";
+import { departure } from "./departure.ts";
 import { filteredListText, knownTool } from "./listed-tools.ts";
 import { answerGate } from "./answer-gate.ts";
 import { errorOf, tag } from "./relay.ts";
@@ -14,6 +14,7 @@ import { type EditAnswer, keptAlive, RpcStream, untilAnswered } from "./rpc-stre
 import { passedSession, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
+import { refusesCredential } from "./upstream-credentials.ts";
 import { isEventStream } from "./upstream-messages.ts";
 
 /** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
@@ -29,7 +30,9 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const { server } = target;
   const { message } = request;
   const owner = `${principalOf(call)}\n${server.id}`;
-  const headers: Record<string, string> = { ...passedHeaders(call.request.headers), ...credentialHeaders(server, call.request) };
+  const credentials = await parts.credentials.headersFor(call, server);
+  if (isRefusal(credentials)) return credentials;
+  const headers: Record<string, string> = { ...passedHeaders(call.request.headers), ...credentials };
   const token = call.request.headers.get("mcp-session-id");
   if (token !== null && request.envelope === null) {
     const session = upstreamSession(parts.secrets, owner, token);
@@ -50,7 +53,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const method = call.request.method;
   const response = await parts.send({ url, method, headers, abort: call.abort, timeoutMs: server.timeoutMs, ...(body === null || method === "GET" ? {} : { body: new TextDecoder().decode(body) }) });
   if (isRefusal(response)) return response;
-  const refused = server.authType === "oauth" ? null : refusedCredential(server, response);
+  const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
   if (response.status >= 300 && response.status < 400) return refuse("upstream_invalid_response", "The tool server answered with a redirect, which is not followed.");
   if (response.status >= 500 && !isJson(response)) {
