@@ -93,6 +93,7 @@ export interface ProviderTable {
   api_key_hint: string | null;
   headers: ColumnType<Record<string, string>, string | undefined, string>;
   region: string | null;
+  max_tokens_parameter: string | null;
   enabled: WithDefault<boolean>;
   created_at: Stamp;
   updated_at: Stamp;
@@ -136,6 +137,10 @@ export interface ModelTable {
   supports_tools: WithDefault<boolean>;
   supports_file_uploads: WithDefault<boolean>;
   supports_streaming: WithDefault<boolean>;
+  /** Null: as the catalog knows models of its name. */
+  supports_system_turns: boolean | null;
+  supports_sampling: boolean | null;
+  max_tokens_parameter: string | null;
   rate_limit_rpm: number | null;
   rate_limit_tpm: number | null;
   max_concurrent_requests: number | null;
@@ -420,6 +425,13 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
+export interface KeptSignatureTable {
+  tenant_id: string;
+  name: string;
+  sealed: string;
+  expires_at: Date;
+}
+
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
 export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
@@ -432,6 +444,7 @@ export interface Schema {
   routing_groups: RoutingGroupTable;
   resource_groups: ResourceGroupTable;
   resource_group_models: ResourceGroupModelTable;
+  resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;
   mcp_servers: McpServerTable;
   mcp_server_snapshots: McpServerSnapshotTable;
@@ -450,4 +463,5 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  kept_signatures: KeptSignatureTable;
 }
