@@ -26,6 +26,8 @@ import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
+import { LetterBox } from "./directory/tools/letter-box.ts";
+import { forgetLetters } from "./store/tool-letters.ts";
 import { expireApprovals } from "./store/approvals.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -72,6 +74,7 @@ const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
+const LETTERS_FORGOTTEN_MS = 300_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
@@ -113,6 +116,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
           every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log),
           every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
           every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
+          every(LETTERS_FORGOTTEN_MS, "forget_tool_letters", () => forgetLetters(db), log),
         ]
       : [];
     closers.push(async () => {
@@ -350,6 +354,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       credentials: recordedCredentials,
       origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback },
       memory: toolMemory(),
+      letters: new LetterBox(connection.db, secrets, log),
     },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
