@@ -1,4 +1,5 @@
 import type { GovernedRoute } from "./governance/road.ts";
+import type { Surface } from "./governance/surface.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
@@ -10,6 +11,8 @@ import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
+import type { PortalServices } from "./surfaces/portal/portal-services.ts";
+import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
 /**
  * Every route of the runtime plane on one page. A governed route travels the main road: an API key or token, an audit
@@ -18,7 +21,13 @@ import { messages } from "./surfaces/messages/messages.ts";
  */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface Governed extends GovernedRoute {
+/** What some surfaces work with beside the road. */
+export interface Services {
+  readonly portal: PortalServices;
+}
+
+export interface Governed extends Omit<GovernedRoute, "surface"> {
+  readonly surface: Surface | ((services: Services) => Surface);
   readonly method: Method;
   readonly path: string;
 }
@@ -55,6 +64,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("sse_stream"), body: false },
   { method: "DELETE", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_session_end"), body: false },
+  ...PORTAL_ROUTES,
 ];
 
 export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health", "/v1/proxy/mcp/health", "/v1/proxy/vmcp/health"] as const;

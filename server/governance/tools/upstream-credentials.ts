@@ -2,6 +2,7 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { looksLikeApiKey } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
+import { presentedCredential } from "../presented.ts";
 
 /** How the gateway shows itself, or the caller, to tool servers: the one place where a request's credential is chosen. */
 export interface UpstreamCredentials {
@@ -16,9 +17,11 @@ export const recordedCredentials: UpstreamCredentials = {
   headersFor({ request }, server): Record<string, string> {
     if (server.authType === "bearer" && server.credential !== null) return { authorization: `Bearer ${server.credential}` };
     if (server.authType !== "oauth") return {};
-    // The caller's own token for this server passes; a key of the gateway never does.
+    // The caller's own token for this server passes; what it showed the gateway, and any key of the gateway, never does.
     const own = request.headers.get("authorization");
-    return own === null || looksLikeApiKey(own.replace(/^bearer\s+/i, "").trim()) ? {} : { authorization: own };
+    const text = own?.replace(/^bearer\s+/i, "").trim() ?? "";
+    const presented = presentedCredential(request);
+    return own === null || looksLikeApiKey(text) || ("text" in presented && presented.text === text) ? {} : { authorization: own };
   },
   refused(_call, server, response) {
     void response.body?.cancel().catch(() => undefined);

@@ -5,18 +5,23 @@ import { approvalOperations } from "./approvals.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
+import { endUserGroupOperations } from "./end-user-groups.ts";
+import { endUserOperations } from "./end-users.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
 import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
+import { noticeOperations } from "./notices.ts";
 import type { Operation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
+import { semanticCacheOperations } from "./semantic-cache.ts";
+import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { serverConfigOperations } from "./server-configs.ts";
 import { tenantOperations } from "./tenants.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
@@ -26,6 +31,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...loginOperations,
   ...tenantOperations,
   ...adminUserOperations,
+  ...endUserOperations,
+  ...endUserGroupOperations,
   ...providerOperations,
   ...modelHealthOperations,
   ...modelOperations,
@@ -39,6 +46,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...approvalOperations,
   ...groupPolicyOperations,
   ...alertOperations,
+  ...semanticCacheOperations,
+  ...semanticPolicyOperations,
+  ...noticeOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
   ...proxyLogOperations,
