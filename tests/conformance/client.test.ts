@@ -15,6 +15,10 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
+test.each(["initialize", "tools_call", "sse-retry"])("what 2025-11-25 requires of a client, of the gateway as one: %s", async (scenario) => {
+  expect(await judgeClient(DRIVER, scenario, "2025-11-25", env)).toEqual({ scenario, passed: true, failures: [] });
+}, 60_000);
+
 test.each(["tools_call", "request-metadata", "http-standard-headers", "http-custom-headers", "http-invalid-tool-headers", "json-schema-ref-no-deref", "sep-2322-client-request-state"])(
   "what 2026-07-28 requires of a client, of the gateway as one: %s",
   async (scenario) => {
