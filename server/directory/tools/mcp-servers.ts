@@ -13,7 +13,7 @@ import {
   type McpServerRow,
 } from "../../store/mcp-servers.ts";
 import type { Page, Paged } from "../../store/paging.ts";
-import type { IndexedTool } from "../../store/tool-schema.ts";
+import type { IndexedTool } from "../../store/tables/tools.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { pictureType } from "../people/photos.ts";
@@ -121,10 +121,10 @@ export async function setMcpServerIcon(write: Write, tenantId: string, id: strin
   const mimeType = pictureType(content);
   if (mimeType === null) throw invalidField(field, "is no JPEG, PNG, WebP or GIF image");
   if ((await mcpServerStore.find(write.trx, tenantId, id, "lock")) === undefined) throw notFound("tool server");
-  const row = await mcpServerStore.update(write.trx, id, { icon_url: `data:${mimeType};base64,${Buffer.from(content).toString("base64")}`, updated_at: write.now });
+  await mcpServerStore.update(write.trx, id, { icon_url: `data:${mimeType};base64,${Buffer.from(content).toString("base64")}`, updated_at: write.now });
   write.log({ tenant_id: tenantId, action: "set_icon", resource: "mcp-servers", resource_id: id, after: { mime_type: mimeType, size_bytes: content.byteLength } });
   write.notify(tenantId, "policy");
-  return readMcpServer(row);
+  return readMcpServer((await mcpServerStore.find(write.trx, tenantId, id)) as McpServerRow);
 }
 
 /** What a conclusive discovery found. */
