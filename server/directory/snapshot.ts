@@ -5,6 +5,8 @@ import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type Med
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
+import { compileSemanticCaches, type SemanticCacheEntry } from "./semantic-cache/config-entry.ts";
+import { compileSemanticPolicies, type SemanticPolicyEntry } from "./semantic-policies/policy-entry.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -27,6 +29,10 @@ export interface TenantSnapshot {
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
+  /** Oldest first. */
+  readonly semanticCaches: readonly SemanticCacheEntry[];
+  readonly semanticPolicies: readonly SemanticPolicyEntry[];
+  readonly defaultJudgeModelId: string | null;
 }
 
 export interface ModelEntry {
@@ -180,6 +186,9 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
+    semanticCaches: compileSemanticCaches(rows.semantic_caches, models),
+    semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
+    defaultJudgeModelId: rows.tenant.default_judge_model_id,
   };
 }
 

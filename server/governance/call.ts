@@ -59,6 +59,8 @@ export interface Call {
   reservation: Reservation | null;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
+  /** False once a control changed the answer, warned of it or could not look at it: then nobody else is given it. */
+  answerReusable: boolean;
 }
 
 /** Where a call may go. */

@@ -1,4 +1,5 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { StoredAnswers } from "../directory/semantic-cache/stored-answers.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
@@ -12,13 +13,16 @@ import type { Limits } from "./limits/limits.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
 import { keptBodies, previewOf, SentContent } from "./record/content.ts";
+import { type NestedErrand, openNested } from "./nested-call.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { openCall } from "./record/open.ts";
 import { estimated } from "./routing/attempt.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.ts";
 import { readBody } from "./read-body.ts";
+import { SemanticPolicies } from "./semantic-policies/semantic-policies.ts";
+import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
 import { streamOut } from "./stream-out.ts";
-import { type Answer, isRefusal, type StreamAnswer, type Surface } from "./surface.ts";
+import { type Answer, isRefusal, type StreamAnswer, type Surface, type WholeAnswer } from "./surface.ts";
 import type { RequestView } from "./view.ts";
 
 /** One governed route: whose wire it speaks and how its calls are filed. */
@@ -40,6 +44,9 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
+  readonly storedAnswers: StoredAnswers;
+  /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
+  readonly judgeModel: string | null;
   /** Told of every call that has ended. */
   readonly observe: (call: Call) => void;
 }
@@ -52,7 +59,11 @@ export class Road {
   private readonly open = new Set<Call>();
   private readonly parts: RoadParts;
   private readonly clock: Clock;
+  /** The way to the models, and the same with everything before it that a caller's own call meets. */
+  private readonly models: Dispatch;
   private readonly dispatch: Dispatch;
+  private readonly cache: SemanticCache;
+  private readonly policies: SemanticPolicies;
   private readonly controls: readonly RequestControl[];
   private draining = false;
   private whenIdle: (() => void) | null = null;
@@ -60,8 +71,11 @@ export class Road {
   constructor(parts: RoadParts) {
     this.parts = parts;
     this.clock = parts.clock;
-    this.controls = requestControls(parts.limits);
-    this.dispatch = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+    this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+    this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
+    this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
+    this.controls = requestControls(parts.limits, this.policies);
+    this.dispatch = this.cache.before(this.models);
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
@@ -88,7 +102,7 @@ export class Road {
   /** Takes no more calls, lets those in flight end, and after `graceMs` ends them; resolves when every row is sealed. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
-    if (this.open.size === 0) return;
+    if (this.open.size === 0) return this.cache.settled();
     const idle = new Promise<void>((resolve) => {
       this.whenIdle = resolve;
     });
@@ -97,6 +111,7 @@ export class Road {
     }, graceMs);
     await idle;
     clearTimeout(timer);
+    await this.cache.settled();
   }
 
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
@@ -125,7 +140,37 @@ export class Road {
     }
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    return answer;
+    return isRefusal(answer) ? answer : this.policies.judgeAnswer(call, exchange, answer);
+  }
+
+  /** A call of the gateway's own, with its row: see `Nest`. */
+  private async nest(parent: Call, errand: NestedErrand): Promise<WholeAnswer | Refusal> {
+    const call = openNested(parent, errand, this.clock);
+    this.open.add(call);
+    const { signal } = parent.abort;
+    const follow = () => call.abort.abort(signal.reason);
+    if (errand.endsWithParent) {
+      if (signal.aborted) follow();
+      else signal.addEventListener("abort", follow, { once: true });
+    }
+    const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), errand.timeoutMs);
+    let answer: WholeAnswer | Refusal;
+    try {
+      const given = await errand.send(call, this.models);
+      answer = isRefusal(given) || given.kind === "whole" ? given : refuse("upstream_invalid_response");
+    } catch (error) {
+      this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
+      answer = refuse("internal_error");
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", follow);
+    }
+    settle(call, isRefusal(answer) ? null : answer.usage);
+    errand.settled?.(call, answer);
+    const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
+    const outcome: Outcome = isRefusal(answer) ? outcomeOf(answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers: {} });
+    return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {

@@ -52,6 +52,7 @@ export const VARIABLES = {
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
   GW_UPSTREAM_TIMEOUT_SECONDS: { schema: integer(1, 86_400), default: "600", meaning: "longest silence of an upstream: until its first byte, and between two pieces of a stream" },
+  GW_JUDGE_MODEL: { schema: z.string().min(1).max(200), meaning: "name of the model that judges semantic policies where neither the policy nor its tenant names one" },
   GW_ALLOW_PRIVATE_UPSTREAMS: { schema: onOff, meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback" },
   GW_LOG_LEVEL: { schema: z.enum(["debug", "info", "warn", "error"]), default: "info", meaning: "least important level that is logged" },
 } as const satisfies Record<string, Variable>;
@@ -91,6 +92,7 @@ export interface Configuration {
   readonly drainSeconds: number;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
+  readonly judgeModel: string | undefined;
   readonly allowPrivateUpstreams: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
@@ -123,6 +125,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,
     maxBodyBytes: (read(env, "GW_MAX_BODY_MB") as number) * 1024 * 1024,
     upstreamTimeoutMs: (read(env, "GW_UPSTREAM_TIMEOUT_SECONDS") as number) * 1000,
+    judgeModel: read(env, "GW_JUDGE_MODEL"),
     allowPrivateUpstreams: read(env, "GW_ALLOW_PRIVATE_UPSTREAMS") ?? LOOPBACK.has(host),
     logLevel: read(env, "GW_LOG_LEVEL") as Configuration["logLevel"],
   };

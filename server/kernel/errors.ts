@@ -54,6 +54,7 @@ export const ERRORS = {
   parameter_rejected: { status: 400, message: "A parameter is outside what the resource group allows.", retry: false },
   tools_not_allowed: { status: 403, message: "Tools are not allowed in this resource group.", retry: false },
   guardrail_blocked: { status: 403, message: "The request was blocked by a policy.", retry: false },
+  semantic_policy_block: { status: 403, message: "The call was blocked by a semantic policy.", retry: false },
 
   // Upstream
   upstream_error: { status: 502, message: "The model provider failed.", retry: true },

@@ -1,27 +1,32 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
+import { readSemanticCacheConfigs, type SemanticCacheConfigRow } from "./semantic-cache-configs.ts";
+import { readSemanticPolicies, type SemanticPolicyRow } from "./semantic-policies.ts";
 import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
 
 export interface TenantPolicyRows extends PolicyRows {
-  readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention; allowed_regions: string[] };
+  readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention; allowed_regions: string[]; default_judge_model_id: string | null };
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
   readonly routing_groups: Selectable<RoutingGroupTable>[];
+  readonly semantic_caches: SemanticCacheConfigRow[];
+  readonly semantic_policies: SemanticPolicyRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
   // One transaction, so that a model never refers to a provider the other query did not see yet.
   return db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(async (trx) => {
-    const tenant = await trx.selectFrom("tenants").select(["id", "enabled", "data_retention", "allowed_regions"]).where("id", "=", tenantId).executeTakeFirst();
+    const tenant = await trx.selectFrom("tenants").select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id"]).where("id", "=", tenantId).executeTakeFirst();
     if (tenant === undefined) return null;
     const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
     const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
     const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
-    return { tenant, providers, models, routing_groups: routingGroups, ...(await readPolicyRows(trx, tenantId)) };
+    const semantic = { semantic_caches: await readSemanticCacheConfigs(trx, tenantId), semantic_policies: await readSemanticPolicies(trx, tenantId) };
+    return { tenant, providers, models, routing_groups: routingGroups, ...semantic, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 

@@ -363,6 +363,60 @@ export interface NoticeExemption {
   rationale: string;
 }
 
+export interface SemanticCacheConfigTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  enabled: WithDefault<boolean>;
+  scope: WithDefault<string>;
+  exact_match: Json<{ enabled: boolean; ttl_seconds: number }>;
+  semantic_match: Json<{ enabled: boolean; similarity_threshold: number; ttl_seconds: number }>;
+  embedding_model_id: string | null;
+  max_temperature: WithDefault<number>;
+  include_tools: WithDefault<boolean>;
+  /** Another one once stored answers stopped being valid. */
+  generation: string;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface SemanticCacheEntryTable {
+  id: string;
+  tenant_id: string;
+  config_id: string;
+  exact_key: string;
+  space: string | null;
+  embedding: Buffer | null;
+  model_id: string;
+  model_name: string;
+  answer: Json<unknown>;
+  tokens: number;
+  call_id: string;
+  end_user_id: string | null;
+  api_key_id: string | null;
+  exact_until: NullableStamp;
+  semantic_until: NullableStamp;
+  created_at: Stamp;
+}
+
+export interface SemanticPolicyTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  constraint_text: string;
+  action: string;
+  mode: string;
+  surfaces: string[];
+  enabled: WithDefault<boolean>;
+  judge_model_id: string | null;
+  on_judge_failure: string;
+  timeout_seconds: number;
+  all_groups: WithDefault<boolean>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
 export interface KeptSignatureTable {
   tenant_id: string;
   name: string;
@@ -405,5 +459,10 @@ export interface Schema {
   alerts: AlertTable;
   notice_configs: NoticeConfigTable;
   conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
+  semantic_cache_configs: SemanticCacheConfigTable;
+  semantic_cache_config_groups: { config_id: string; group_id: string; tenant_id: string };
+  semantic_cache_entries: SemanticCacheEntryTable;
+  semantic_policies: SemanticPolicyTable;
+  semantic_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
   kept_signatures: KeptSignatureTable;
 }

@@ -61,6 +61,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     whenEnded: [],
     reservation: null,
     requestContent: null,
+    answerReusable: true,
   };
 }
 

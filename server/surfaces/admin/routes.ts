@@ -18,6 +18,8 @@ import { providerOperations } from "./providers.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
+import { semanticCacheOperations } from "./semantic-cache.ts";
+import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { tenantOperations } from "./tenants.ts";
 
 /** Every route of the control plane. */
@@ -37,6 +39,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...groupPolicyOperations,
   ...alertOperations,
   ...noticeOperations,
+  ...semanticCacheOperations,
+  ...semanticPolicyOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
   ...proxyLogOperations,
