@@ -333,9 +333,9 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
-  const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const storedAnswers = new StoredAnswers(connection.db, clock);
   const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
+  const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const road = new Road({
     storedAnswers,

@@ -346,23 +346,6 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
-export interface NoticeConfigTable {
-  id: string;
-  tenant_id: string;
-  ai_system_id: string | null;
-  enabled: boolean;
-  surface: string;
-  texts: Json<Record<string, string>>;
-  exemption: ColumnType<NoticeExemption | null, string | null, string | null>;
-  updated_at: Stamp;
-}
-
-export interface NoticeExemption {
-  asserted: boolean;
-  basis: "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other";
-  rationale: string;
-}
-
 export interface SemanticCacheConfigTable {
   id: string;
   tenant_id: string;
@@ -417,6 +400,23 @@ export interface SemanticPolicyTable {
   updated_at: Stamp;
 }
 
+export interface NoticeConfigTable {
+  id: string;
+  tenant_id: string;
+  ai_system_id: string | null;
+  enabled: boolean;
+  surface: string;
+  texts: Json<Record<string, string>>;
+  exemption: ColumnType<NoticeExemption | null, string | null, string | null>;
+  updated_at: Stamp;
+}
+
+export interface NoticeExemption {
+  asserted: boolean;
+  basis: "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other";
+  rationale: string;
+}
+
 export interface KeptSignatureTable {
   tenant_id: string;
   name: string;
@@ -457,12 +457,12 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
-  notice_configs: NoticeConfigTable;
-  conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   semantic_cache_configs: SemanticCacheConfigTable;
   semantic_cache_config_groups: { config_id: string; group_id: string; tenant_id: string };
   semantic_cache_entries: SemanticCacheEntryTable;
   semantic_policies: SemanticPolicyTable;
   semantic_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
+  notice_configs: NoticeConfigTable;
+  conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: KeptSignatureTable;
 }

@@ -38,6 +38,12 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
+  "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
+  "PATCH /v1/admin/semantic-cache/configs/{id}": { max_temperature: 0.5 },
+  "POST /v1/admin/semantic-cache/configs/{id}/groups": { group_ids: [] },
+  "POST /v1/admin/semantic-cache/configs/{id}/invalidate": {},
+  "POST /v1/admin/semantic-policies": { name: "made-by-table", constraint_text: "Be kind." },
+  "PATCH /v1/admin/semantic-policies/{id}": { description: "x" },
   "PUT /v1/admin/notice-config": { surface: "banner" },
   "POST /v1/admin/end-users": { username: "made-by-table", password: "long enough" },
   "PATCH /v1/admin/end-users/{id}": { display_name: "x" },
@@ -52,12 +58,6 @@ const BODIES: Record<string, unknown> = {
   "DELETE /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "DELETE /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
-  "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
-  "PATCH /v1/admin/semantic-cache/configs/{id}": { max_temperature: 0.5 },
-  "POST /v1/admin/semantic-cache/configs/{id}/groups": { group_ids: [] },
-  "POST /v1/admin/semantic-cache/configs/{id}/invalidate": {},
-  "POST /v1/admin/semantic-policies": { name: "made-by-table", constraint_text: "Be kind." },
-  "PATCH /v1/admin/semantic-policies/{id}": { description: "x" },
   "POST /v1/admin/proxy-logs/query": {},
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
@@ -87,10 +87,10 @@ beforeAll(async () => {
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
-  ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
-  ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
   ids["/v1/admin/semantic-cache/configs"] = (await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })).body.id;
   ids["/v1/admin/semantic-policies"] = (await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })).body.id;
+  ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
+  ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });
 afterAll(() => plane.close());
