@@ -133,7 +133,7 @@ function isStream(operation: Operation, contentType: string | undefined): boolea
   return STREAM_TYPES.some((known) => type.startsWith(known));
 }
 
-function estimated(inputCharacters: number, outputCharacters: number): Usage {
+export function estimated(inputCharacters: number, outputCharacters: number): Usage {
   return { inputUncached: estimateTokens(inputCharacters), cacheRead: 0, cacheWrite: 0, cacheWriteHour: 0, output: estimateTokens(outputCharacters), reasoning: 0, estimated: true };
 }
 
