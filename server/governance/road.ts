@@ -12,6 +12,7 @@ import { requestControls } from "./controls.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
+import { DecidingModels } from "./record/deciding-models.ts";
 import { type NestedErrand, openNested } from "./nested-call.ts";
 import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
@@ -57,6 +58,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
  */
 export class Road {
   private readonly open = new Set<Call>();
+  private readonly deciding = new DecidingModels();
   private readonly parts: RoadParts;
   private readonly clock: Clock;
   /** The way to the models, and the same with everything before it that a caller's own call meets. */
@@ -213,6 +215,7 @@ export class Road {
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
     try {
+      this.deciding.note(call);
       // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
       // once its row is there.
       const settling = this.parts.limits.settle(call);
