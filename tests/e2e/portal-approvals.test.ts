@@ -124,3 +124,31 @@ test("the servers of a person's group are listed with what the portal shows of t
   expect((await outsider.request("GET", `/servers/by-group/${child.id}?include_inherited=false`)).body.total).toBe(0);
   expect((await outsider.request("GET", `/servers/by-group/${team.groupId}`)).status).toBe(403);
 });
+
+test("a page of a tool reads its server's resource through the portal, and nothing else", async () => {
+  const seen: string[] = [];
+  const apps = Bun.serve({
+    port: 0,
+    async fetch(request) {
+      const { id, method, params } = (await request.json()) as any;
+      seen.push(`${method} ${request.headers.get("authorization")}`);
+      const answer = method === "server/discover" ? { result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { resources: {} }, _meta: {} } } : method !== "resources/read" ? { result: { resultType: "complete", tools: [], resources: [], prompts: [], resourceTemplates: [] } } : params.uri === "ui://clock" ? { result: { resultType: "complete", contents: [{ uri: "ui://clock", mimeType: "text/html", text: "<p>ü</p>" }] } } : { error: { code: -32602, message: "no such resource" } };
+      const text = JSON.stringify({ jsonrpc: "2.0", id, ...answer });
+      // A server may answer with a stream as well.
+      return params?.uri === "ui://streamed" ? new Response(`: hello\n\ndata: ${text.replace("no such", "no")}\n\n`, { headers: { "content-type": "text/event-stream" } }) : new Response(text, { headers: { "content-type": "application/json" } });
+    },
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "apps", base_url: `http://127.0.0.1:${apps.port}` });
+  await grant(world.admin, "apps for askers", id, [team.groupId]);
+  const read = (uri: string, who = asker) => who.request("GET", `/mcp-apps/${id}/resource?uri=${encodeURIComponent(uri)}`);
+  const found = await read("ui://clock");
+  expect([found.status, found.body]).toEqual([200, { uri: "ui://clock", content: "<p>ü</p>", mime_type: "text/html", size_bytes: 9 }]);
+  expect(await rowOf(world.admin, { correlation_id: found.headers.get("x-correlation-id") })).toMatchObject({ proxy_type: "portal", proxy_subtype: "mcp_app_resource", mcp_method: "resources/read", mcp_capability_name: "ui://clock", server_id: id, gateway_user_id: asker.id, response_body_preview: null });
+  expect([(await read("ui://nothing")).status, (await read("ui://streamed")).status]).toEqual([404, 404]);
+  expect((await read("file:///etc/passwd")).body.fields[0].field).toBe("uri");
+  expect((await asker.request("GET", `/mcp-apps/no-such-server/resource?uri=ui://clock`)).status).toBe(404);
+  const stranger = await newPerson(world.gateway.runtimeUrl, "stranger");
+  expect((await read("ui://clock", stranger)).status).toBe(403);
+  expect(seen.filter((line) => !line.endsWith("null"))).toEqual([]);
+  await apps.stop(true);
+});
