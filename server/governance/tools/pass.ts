@@ -62,8 +62,10 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const own = response.headers.get("mcp-session-id");
   const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own) }) };
   const edit: EditAnswer = (answer) => {
-    if (message?.method === "tools/list") return filteredListText(parts.memory, target, answer);
-    return request.capability !== null && isObject(answer.value.result) ? answerGate(call, target, answer.text, answer.value.result) : null;
+    const { result } = answer.value;
+    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return filteredListText(parts.memory, target, answer);
+    // On a stream that is read on it is not known what was asked.
+    return (request.capability !== null || message === null) && isObject(result) ? answerGate(call, target, answer.text, result) : null;
   };
   return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, server.timeoutMs);
 }
@@ -78,7 +80,7 @@ function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, 
   const tooSilent = (ms: number) => {
     if (id !== null && !codec.asked && ms >= timeoutMs) call.abort.abort("upstream_timeout" satisfies AbortReason);
   };
-  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null };
+  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, refusal: (ended) => (ended ? codec.refusal : null) };
 }
 
 async function whole(call: Call, response: Response, headers: Record<string, string>, edit: EditAnswer, timeoutMs: number): Promise<Answer | Refusal> {
