@@ -397,7 +397,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
-  const feed = new LiveFeed({ connection, users, snapshots, log });
+  const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   await feed.start();
   const portal = {
     directory,

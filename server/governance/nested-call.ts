@@ -43,6 +43,8 @@ export function openNested(parent: Call, { audit, path, model, body }: NestedErr
   call.row.llm_model_requested = model.name;
   call.row.llm_streaming = false;
   call.identity = parent.identity;
+  call.user = parent.user;
+  call.tenant = parent.tenant;
   call.scope = parent.scope;
   call.route = { group: null, members: [{ model, weight: 1 }] };
   call.model = model;
