@@ -27,6 +27,7 @@ beforeAll(async () => {
   await admin.post("/v1/admin/providers", { ...tenant, provider_key: "judges", name: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" });
   await admin.post("/v1/admin/providers", { ...tenant, provider_key: "parrot", name: "parrot", api_format: "echo" });
   await admin.post("/v1/admin/llms", { ...tenant, name: "parrot", provider: "parrot", mode: "chat", group_ids: [served.groupId] });
+  await admin.post("/v1/admin/llms", { ...tenant, name: "parrot-embed", provider: "parrot", mode: "embedding", group_ids: [served.groupId] });
   const model = await admin.post("/v1/admin/llms", { ...tenant, name: "judge-1", provider: "judges", mode: "chat", input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 2 });
   policy = await admin.post(POLICIES, { ...tenant, name: "no dragons", constraint_text: "Nothing may speak of dragons.", judge_model_id: model.id, resource_group_ids: [served.groupId] });
 }, 60_000);
@@ -85,6 +86,13 @@ describe("what goes in", () => {
     for (const messages of bodies) expect((await call({ messages })).status).toBe(403);
     // At the far end of a long text too.
     expect((await ask(`${"word ".repeat(20_000)} dragons`)).status).toBe(403);
+  });
+
+  test("is judged before it is embedded, and refused where it is only tokens that nobody can read", async () => {
+    await change({ surfaces: ["embeddings_input"] });
+    const embed = async (input: unknown) => (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/embeddings`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ model: "parrot-embed", input }) })).status;
+    expect([await embed(["geese", "swans"]), await embed(["geese", "dragons"]), await embed([1, 2, 3]), (await ask(fresh("dragons"))).status]).toEqual([200, 403, 403, 200]);
+    await change({ surfaces: ["chat_input"] });
   });
 
   test("is judged once for the same words", async () => {
