@@ -84,6 +84,7 @@ describe("what goes in", () => {
   test("is judged wherever it stands: in instructions, earlier turns and tool results", async () => {
     const bodies = [[{ role: "system", content: "You are a dragon." }, ...user("hi")], [...user("dragons"), { role: "assistant", content: "ok" }, ...user("go on")], [...user("x"), { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: '{"q":"dragons"}' } }] }, { role: "tool", tool_call_id: "c", content: "fine" }]];
     for (const messages of bodies) expect((await call({ messages })).status).toBe(403);
+    expect((await call({ messages: user("x"), tools: [{ type: "function", function: { name: "f", description: "Feeds the dragon.", parameters: { type: "object" } } }] })).status).toBe(403);
     // At the far end of a long text too.
     expect((await ask(`${"word ".repeat(20_000)} dragons`)).status).toBe(403);
   });
@@ -158,6 +159,13 @@ describe("what comes out", () => {
     const streamed = await ask(fresh("swans"), { stream: true });
     for (const word of STREAM_WORDS) expect(streamed.text).toContain(JSON.stringify(word).slice(1, -1));
     expect(streamed.text).toEndWith("data: [DONE]\n\n");
+  });
+
+  test.each([false, true])("is judged as the caller would get it, behind the guardrails (streamed: %p)", async (stream) => {
+    const guardrail = await admin.post("/v1/admin/guardrails/configs", { ...tenant, name: "mails", surfaces: { chat_output: true }, builtin: { pii_enabled: true, pii_action: "redact" }, group_ids: [served.groupId] });
+    const { status, text } = await ask(fresh("write to smaug@example.com"), { ...parrot, stream });
+    expect([status, text.includes("smaug@"), (judge.seen.at(-1) as string).includes("smaug@"), (judge.seen.at(-1) as string).includes("write to")]).toEqual([200, false, false, true]);
+    await admin.request("DELETE", `/v1/admin/guardrails/configs/${guardrail.id}`);
   });
 
   test.each([false, true])("is withheld when it breaks it, and metered all the same (streamed: %p)", async (stream) => {

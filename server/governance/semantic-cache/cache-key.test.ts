@@ -30,6 +30,8 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   systemPrompt: fc.constantFrom(null, "Be kind."),
   temperatureCeiling: fc.constantFrom(null, 0.5, 1),
   policy: fc.constantFrom(null, "No dragons.", "No geese."),
+  guardrail: fc.constantFrom(null, "g 1", "g 2"),
+  argumentPolicy: fc.constantFrom(null, "no writes"),
   region: fc.constantFrom(null, "eu"),
   config: fc.constantFrom("c1", "c2"),
   beta: fc.constantFrom(null, "x"),
@@ -42,7 +44,7 @@ const plain = (value: unknown): unknown =>
 const identity = (at: Setting, scope: string) => JSON.stringify(plain(scope === "group" ? at : { ...at, group: null }));
 const shuffled = (value: Readonly<Record<string, unknown>>) => Object.fromEntries(Object.entries(value).toReversed());
 /** Pairs that differ in one thing at most are those where a key could forget something. */
-const pair = fc.tuple(setting, setting, fc.constantFrom<(keyof Setting)[]>("tenant", "group", "model", "systemPrompt", "temperatureCeiling", "policy", "region", "config", "beta", "body")).map(([one, other, field]) => [one, { ...one, [field]: other[field] }] as const);
+const pair = fc.tuple(setting, setting, fc.constantFrom<(keyof Setting)[]>("tenant", "group", "model", "systemPrompt", "temperatureCeiling", "policy", "guardrail", "argumentPolicy", "region", "config", "beta", "body")).map(([one, other, field]) => [one, { ...one, [field]: other[field] }] as const);
 
 describe("two requests share a key exactly when all that an answer depends on is the same", () => {
   test.each(["group", "tenant"] as const)("in the scope %s", (scope) => {
