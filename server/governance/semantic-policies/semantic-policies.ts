@@ -82,7 +82,6 @@ export class SemanticPolicies implements RequestControl {
     const held = await hold(call, answer, answer.idleMs ?? this.parts.idleMs);
     const given = isRefusal(held) ? held : ((await this.apply(call, policies, "output", textOfEvents(readPieces(conversation, held.pieces).events))) ?? held.answer);
     if (isRefusal(given)) {
-      answer.beforeRecord?.();
       settle(call, streamUsage(answer));
     }
     return given;
