@@ -182,7 +182,7 @@ export class Road {
     errand.settled?.(call, answer);
     const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
     const outcome: Outcome = isRefusal(answer) ? outcomeOf(answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers: {} });
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers: {} });
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 
