@@ -23,9 +23,11 @@ import { traceInlet } from "./governance/ingest/trace-inlet.ts";
 import { runFeedback } from "./governance/feedback/run-feedback.ts";
 import { Notices } from "./governance/notices/notices.ts";
 import { Road } from "./governance/road.ts";
-import { Guardrails } from "./governance/guardrails/guardrails.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
+import { toolServerDiscovery } from "./governance/tools/discovery.ts";
+import { toolMemory } from "./governance/tools/tool-memory.ts";
+import { recordedCredentials } from "./governance/tools/upstream-credentials.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
 import { runAccess } from "./governance/runs/run-access.ts";
 import { type Clock, systemClock } from "./kernel/clock.ts";
@@ -44,6 +46,9 @@ import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
+import { LetterBox } from "./directory/tools/letter-box.ts";
+import { forgetLetters } from "./store/tool-letters.ts";
+import { expireApprovals } from "./store/approvals.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
@@ -63,6 +68,7 @@ import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
 import { echoProvider } from "./upstreams/providers/echo/echo.ts";
 import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
 import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
+import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
 import { converseCodec } from "./wire/converse/converse-codec.ts";
 import { geminiCodec } from "./wire/gemini/gemini-codec.ts";
@@ -95,6 +101,8 @@ const RUNS_SWEPT_MS = 30_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const RETENTION_MS = 3_600_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
+const APPROVALS_EXPIRED_MS = 5_000;
+const LETTERS_FORGOTTEN_MS = 300_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
@@ -137,7 +145,15 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
     };
     const signing = config.roles.includes("control") || config.roles.includes("worker") ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)] : [];
-    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log), every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log), every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log)] : [];
+    const workers = config.roles.includes("worker")
+      ? [
+          every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log),
+          every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log),
+          every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
+          every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
+          every(LETTERS_FORGOTTEN_MS, "forget_tool_letters", () => forgetLetters(db), log),
+        ]
+      : [];
     closers.push(async () => {
       await Promise.all([...workers, ...signing].map((worker) => worker.stop()));
       if (signing.length > 0) await signAdminLog();
@@ -149,7 +165,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -383,10 +399,20 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     log,
     ...parts.upstream,
     signatures,
-    guardrails: new Guardrails({ engines: guardrailEngines(parts.upstream.outbound, clock) }),
+    guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
+    tools: {
+      db: connection.db,
+      secrets,
+      clock,
+      send: toolServerSend(parts.upstream.outbound),
+      credentials: recordedCredentials,
+      origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback },
+      memory: toolMemory(),
+      letters: new LetterBox(connection.db, secrets, log),
+    },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     unrecorded: () => metrics.callUnrecorded(),
@@ -397,7 +423,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
   const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
-  const feed = new LiveFeed({ connection, users, snapshots, log });
+  const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   await feed.start();
   const portal = {
     directory,

@@ -12,6 +12,7 @@ import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
+import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
@@ -37,6 +38,8 @@ export interface Governed extends Omit<GovernedRoute, "surface"> {
   readonly path: string;
 }
 
+const mcp = (proxySubtype: string) => ({ proxyType: "mcp", proxySubtype }) as const;
+const virtualMcp = (proxySubtype: string) => ({ proxyType: "virtual_mcp", proxySubtype }) as const;
 const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
 
 export const GOVERNED_ROUTES: readonly Governed[] = [
@@ -59,7 +62,18 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
   { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
   { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), body: "may_be_gzip" },
+  { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_jsonrpc"), body: true },
+  { method: "GET", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("sse_stream"), body: false },
+  { method: "DELETE", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_session_end"), body: false },
+  { method: "GET", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: false },
+  { method: "POST", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
+  { method: "PUT", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
+  { method: "PATCH", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
+  { method: "DELETE", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
+  { method: "POST", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_jsonrpc"), body: true },
+  { method: "GET", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("sse_stream"), body: false },
+  { method: "DELETE", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_session_end"), body: false },
   ...PORTAL_ROUTES,
 ];
 
-export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health"] as const;
+export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health", "/v1/proxy/mcp/health", "/v1/proxy/vmcp/health"] as const;

@@ -10,10 +10,12 @@ import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
-import type { Guardrails } from "./guardrails/guardrails.ts";
+import type { Engines } from "./guardrails/engines.ts";
+import { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
+import { DecidingModels } from "./record/deciding-models.ts";
 import { type NestedErrand, openNested } from "./nested-call.ts";
 import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
@@ -43,7 +45,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly ledger: CallLedger;
   readonly limits: Limits;
   readonly notices: Pick<Notices, "refer">;
-  readonly guardrails: Guardrails;
+  readonly guardrailEngines: Engines;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -62,6 +64,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
  */
 export class Road {
   private readonly open = new Set<Call>();
+  private readonly deciding = new DecidingModels();
   private readonly parts: RoadParts;
   private readonly clock: Clock;
   /** The way to the models, and the same with everything before it that a caller's own call meets. */
@@ -69,6 +72,7 @@ export class Road {
   private readonly dispatch: Dispatch;
   private readonly cache: SemanticCache;
   private readonly policies: SemanticPolicies;
+  private readonly guardrails: Guardrails;
   private readonly controls: readonly RequestControl[];
   private draining = false;
   private whenIdle: (() => void) | null = null;
@@ -79,8 +83,9 @@ export class Road {
     this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
     this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
-    this.controls = requestControls(parts.limits, parts.guardrails, this.policies);
-    this.dispatch = parts.guardrails.around(this.cache.before(this.models));
+    this.guardrails = new Guardrails({ engines: parts.guardrailEngines, nest: (parent, errand) => this.nest(parent, errand), idleMs: parts.upstreamTimeoutMs });
+    this.controls = requestControls(parts.limits, this.guardrails, this.policies);
+    this.dispatch = this.cache.before(this.models);
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
@@ -143,11 +148,13 @@ export class Road {
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
     }
+    const guard = this.guardrails.output(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
-    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? call.withheldUsage : answer.usage);
-    if (isRefusal(answer)) return answer;
+    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
+    const guarded = isRefusal(answer) || guard === null ? answer : await guard(answer);
+    if (isRefusal(guarded)) return guarded;
     // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
-    const governed = governToolCalls(call, exchange, answer);
+    const governed = governToolCalls(call, exchange, guarded);
     return isRefusal(governed) ? governed : this.policies.judgeAnswer(call, exchange, governed);
   }
 
@@ -177,7 +184,7 @@ export class Road {
     errand.settled?.(call, answer);
     const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
     const outcome: Outcome = isRefusal(answer) ? outcomeOf(answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers: {} });
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers: {} });
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 
@@ -204,7 +211,6 @@ export class Road {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
       end: async ({ failure, abandoned, last, told }) => {
-        answer.beforeRecord?.();
         const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);
@@ -229,6 +235,7 @@ export class Road {
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
     try {
+      this.deciding.note(call);
       // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
       // once its row is there.
       const settling = this.parts.limits.settle(call);

@@ -56,13 +56,14 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     tenant: null,
     scope: null,
     route: null,
+    tools: null,
     model: null,
     attempts: [],
+    beforeRecord: [],
     whenEnded: [],
     reservation: null,
     requestContent: null,
     answerReusable: true,
-    withheldUsage: null,
   };
 }
 

@@ -1,6 +1,7 @@
 import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
+import { approvalOperations } from "./approvals.ts";
 import { argumentPolicyOperations } from "./argument-policies.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
@@ -12,6 +13,7 @@ import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
+import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
 import { noticeOperations } from "./notices.ts";
@@ -24,7 +26,9 @@ import { routingGroupOperations } from "./routing-groups.ts";
 import { runOperations } from "./runs.ts";
 import { semanticCacheOperations } from "./semantic-cache.ts";
 import { semanticPolicyOperations } from "./semantic-policies.ts";
+import { serverConfigOperations } from "./server-configs.ts";
 import { tenantOperations } from "./tenants.ts";
+import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
 export const OPERATIONS: readonly Operation[] = [
@@ -40,6 +44,10 @@ export const OPERATIONS: readonly Operation[] = [
   ...catalogOperations,
   ...resourceGroupOperations,
   ...groupModelOperations,
+  ...mcpServerOperations,
+  ...serverConfigOperations,
+  ...virtualServerOperations,
+  ...approvalOperations,
   ...groupPolicyOperations,
   ...guardrailOperations,
   ...argumentPolicyOperations,
