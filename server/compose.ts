@@ -2,15 +2,23 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
+import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
+import { EndUserCache } from "./directory/end-user-cache.ts";
 import { AlertWriter } from "./directory/limits/alert-writer.ts";
 import { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { compileStoredPolicy } from "./governance/argument-policies/stored-policy.ts";
 import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
+import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { LiveFeed } from "./directory/people/portal/live-feed.ts";
+import { inTurn } from "./directory/people/portal/password-work.ts";
+import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { Snapshots } from "./directory/snapshots.ts";
+import { runFeedback } from "./governance/feedback/run-feedback.ts";
+import { Notices } from "./governance/notices/notices.ts";
 import { Road } from "./governance/road.ts";
 import { Guardrails } from "./governance/guardrails/guardrails.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
@@ -24,7 +32,7 @@ import { telemetry } from "./kernel/telemetry.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
-import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -108,7 +116,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
 
-    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
+    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
     const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log), every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log)] : [];
     closers.push(async () => {
@@ -131,7 +139,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return response;
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
-    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, { notReady }));
+    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }));
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
@@ -142,6 +150,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       firstModel,
       async stop(drainSeconds = config.drainSeconds) {
         if (runtimePlaneOpen !== null && runtime !== null) {
+          runtime.services.portal.feed.endAll();
           await Promise.all([runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }), runtime.road.drain(drainSeconds * 1000)]);
         }
         await closeAll(closers, log);
@@ -291,6 +300,7 @@ interface RuntimeParts {
   readonly metrics: ReturnType<typeof telemetry>;
   readonly journal: string;
   readonly signingKey: string;
+  readonly jwtSecret: string;
 }
 
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
@@ -305,13 +315,17 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy);
   const credentials = new CredentialCache(connection.db, clock);
+  const users = new EndUserCache(connection.db, clock);
+  const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
   const follower = new ConfigFollower(
     connection,
     {
       tenantChanged: (tenantId) => snapshots.renew(tenantId),
       credentialChanged: (keyHash) => credentials.drop(keyHash),
+      userChanged: (tenantId, userId) => users.drop(tenantId, userId),
       async everythingChanged() {
         credentials.dropAll();
+        users.dropAll();
         await snapshots.renewAll();
       },
     },
@@ -332,13 +346,17 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   ];
   const storedAnswers = new StoredAnswers(connection.db, clock);
   const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
+  const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const road = new Road({
     storedAnswers,
     judgeModel: config.judgeModel ?? null,
     ledger,
     limits,
+    notices,
     credentials,
+    users,
+    tokens,
     snapshots,
     secrets,
     log,
@@ -352,8 +370,22 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
   });
+  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
+  const feed = new LiveFeed({ connection, users, snapshots, log });
+  await feed.start();
+  const portal = {
+    directory,
+    users,
+    snapshots,
+    feed,
+    logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock) },
+    notices,
+    feedback: runFeedback({ db: connection.db, secrets, clock, shipped: () => ledger.shipped() }),
+  };
   return {
     road,
+    services: { portal },
     ledger,
     follower,
     async close() {
@@ -362,7 +394,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await follower.stop();
+      await Promise.all([follower.stop(), feed.stop()]);
       await ledger.close();
     },
   };

@@ -1,4 +1,5 @@
 import type { GovernedRoute } from "./governance/road.ts";
+import type { Surface } from "./governance/surface.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
@@ -9,15 +10,23 @@ import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import { messages } from "./surfaces/messages/messages.ts";
+import type { PortalServices } from "./surfaces/portal/portal-services.ts";
+import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
 /**
  * Every route of the runtime plane on one page. A governed route travels the main road: an API key or token, an audit
  * row, every control. An open route asks for no credential and leaves no row. The control plane's routes stand in
  * surfaces/admin/routes.ts.
  */
-export type Method = "GET" | "POST" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface Governed extends GovernedRoute {
+/** What some surfaces work with beside the road. */
+export interface Services {
+  readonly portal: PortalServices;
+}
+
+export interface Governed extends Omit<GovernedRoute, "surface"> {
+  readonly surface: Surface | ((services: Services) => Surface);
   readonly method: Method;
   readonly path: string;
 }
@@ -41,6 +50,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   ]),
   { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
+  ...PORTAL_ROUTES,
 ];
 
 export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health"] as const;

@@ -44,6 +44,8 @@ export interface ModelEntry {
   readonly id: string;
   readonly name: string;
   readonly modelName: string;
+  readonly description: string | null;
+  readonly iconUrl: string | null;
   readonly modes: readonly string[];
   readonly enabled: boolean;
   readonly createdSeconds: number;
@@ -108,6 +110,8 @@ export interface GroupScope {
   readonly granted: ReadonlySet<string>;
   /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
+  /** Those of them the portal's picker leaves out, as the nearest group that binds each says. */
+  readonly hiddenInPortal: ReadonlySet<string>;
 }
 
 /** Binds a sealed upstream secret to the record it was stored with. */
@@ -129,6 +133,8 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argume
       id: row.id,
       name: row.name,
       modelName: row.model_name,
+      description: row.description,
+      iconUrl: row.icon_url,
       modes: row.modes,
       enabled: row.enabled,
       createdSeconds: Math.floor(row.created_at.getTime() / 1000),
@@ -195,6 +201,17 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argume
   };
 }
 
+/** `chain` is nearest first: the first group that binds a model decides. */
+function hiddenBy(chain: readonly GroupChainRow[]): Set<string> {
+  const hidden = new Set<string>();
+  const decided = new Set<string>();
+  for (const row of chain) {
+    for (const id of row.hidden_model_ids) if (!decided.has(id)) hidden.add(id);
+    for (const id of row.model_ids) decided.add(id);
+  }
+  return hidden;
+}
+
 /** One scope for each group that is there. */
 export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainRow[]): Map<string, GroupScope> {
   const byLeaf = new Map<string, GroupChainRow[]>();
@@ -212,6 +229,7 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       chain: chain.map(({ id, name }) => ({ id, name })),
       granted: new Set(chain.flatMap((row) => row.model_ids)),
       toolCallPolicies: policiesByTool(tenant.argumentPolicies, chain),
+      hiddenInPortal: hiddenBy(chain),
     });
   }
   return scopes;

@@ -1,6 +1,8 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
-import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
+import type { EndUserIdentity } from "../directory/end-user-cache.ts";
+import type { PortalToken } from "../directory/people/portal/portal-tokens.ts";
+import type { GroupScope, ModelEntry, TenantSnapshot } from "../directory/snapshot.ts";
 import type { MicroUsd } from "../kernel/money.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Reservation } from "./limits/counters.ts";
@@ -13,6 +15,7 @@ export interface AuditClass {
 
 export interface Identity {
   readonly tenantId: string;
+  /** Of whoever comes with a token of their own: the user's id and name. */
   readonly apiKeyId: string;
   readonly apiKeyName: string;
   readonly userId: string | null;
@@ -38,6 +41,11 @@ export interface Call {
   readonly answerHeaders: Record<string, string>;
 
   identity: Identity | null;
+  /** The end user who calls, with a token or a key of their own. */
+  user: EndUserIdentity | null;
+  /** The token they came with; null of a key. */
+  token: PortalToken | null;
+  tenant: TenantSnapshot | null;
   scope: GroupScope | null;
   /** The models that may serve it, once access has been granted. */
   route: Route | null;

@@ -5,19 +5,20 @@ import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
-import { admit, type AdmissionParts } from "./admit.ts";
+import { admit, type AdmissionParts, type Admits } from "./admit.ts";
 import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
 import type { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
+import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
 import { type NestedErrand, openNested } from "./nested-call.ts";
-import { previewOf, SentContent } from "./record/content.ts";
+import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { openCall } from "./record/open.ts";
-import { estimated } from "./routing/attempt.ts";
+import { streamUsage } from "./routing/attempt.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.ts";
 import { readBody } from "./read-body.ts";
 import { SemanticPolicies } from "./semantic-policies/semantic-policies.ts";
@@ -32,12 +33,17 @@ export interface GovernedRoute {
   readonly audit: AuditClass;
   /** Whether the request carries a body. */
   readonly body: boolean;
+  /** `group` when left out. */
+  readonly admits?: Admits;
+  /** Largest body, where it is smaller than that of a model call. */
+  readonly maxBodyBytes?: number;
 }
 
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
   readonly guardrails: Guardrails;
+  readonly notices: Pick<Notices, "refer">;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -112,15 +118,18 @@ export class Road {
   }
 
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
-    const notAdmitted = await admit(call, this.parts);
+    const notAdmitted = await admit(call, route.admits ?? "group", this.parts);
     if (notAdmitted !== null) return notAdmitted;
+    const referring = this.parts.notices.refer(call);
+    if (referring !== null) await referring;
 
     let body: Uint8Array | null = null;
     if (route.body) {
-      const read = await readBody(call.request, this.parts.maxBodyBytes);
+      const read = await readBody(call.request, Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes));
       if (isRefusal(read)) return read;
       body = read;
-      call.requestContent = read;
+      // What people tell the portal of themselves, passwords among it, is neither kept nor hashed.
+      if (route.audit.proxyType !== "portal") call.requestContent = read;
       call.row.request_size_bytes = read.byteLength;
     }
     const exchange = route.surface.read(call, body);
@@ -180,7 +189,7 @@ export class Road {
 
   private async sendWhole(call: Call, route: GovernedRoute, status: number, ownHeaders: Record<string, string>, body: Uint8Array, outcome: Outcome): Promise<Response> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers });
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers });
     const sealed = await this.seal(call);
     if (!sealed) return unrecorded(route, refuse("audit_unavailable"));
     return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
@@ -188,7 +197,7 @@ export class Road {
 
   private sendStream(call: Call, route: GovernedRoute, answer: StreamAnswer): Response {
     const headers = { ...call.answerHeaders, ...answer.headers };
-    const content = new SentContent();
+    const content = new SentContent(keptBodies(call) !== "none");
     const stream = streamOut(call, answer, {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
@@ -197,9 +206,9 @@ export class Road {
         const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);
-        settle(call, answer.codec.usage ?? estimated(answer.inputCharacters, answer.codec.outputLength));
+        settle(call, streamUsage(answer));
         const outcome: Outcome = abandoned !== null ? { status: answer.status, errorType: abandoned, errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream" } : failure !== null ? { ...outcomeOf(failure), status: answer.status } : { status: answer.status, errorType: null, errorMessage: null };
-        const { hash, preview } = content.close(call.scope?.tenant.storeBodies ?? "none");
+        const { hash, preview } = content.close(keptBodies(call));
         closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
         // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
         return (await this.seal(call)) ? tail : route.surface.streamError(refuse("audit_unavailable"), call, content.bytes > 0);

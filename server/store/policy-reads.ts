@@ -44,6 +44,8 @@ export interface GroupChainRow {
   readonly depth: number;
   /** Models bound at `id` that reach `leaf`: none above a group that does not inherit. */
   readonly model_ids: string[];
+  /** Those of them that this binding keeps out of the portal's picker. */
+  readonly hidden_model_ids: string[];
 }
 
 /** The chains of the given groups, each from the group up to its root. A group of another tenant is not there. */
@@ -58,7 +60,8 @@ export async function readGroupChains(db: Database, tenantId: string, groupIds: 
        WHERE c.depth < 1000
     )
     SELECT leaf, id, name, depth,
-           CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id) ELSE '{}' END AS model_ids
+           CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id) ELSE '{}' END AS model_ids,
+           CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id AND NOT b.portal_visible) ELSE '{}' END AS hidden_model_ids
       FROM chain ORDER BY leaf, depth`.execute(db);
   return rows;
 }
@@ -70,9 +73,6 @@ export interface CredentialRow {
   readonly scope: string;
   readonly resource_group_id: string | null;
   readonly end_user_id: string | null;
-  readonly end_user_username: string | null;
-  readonly end_user_active: boolean | null;
-  readonly end_user_group_id: string | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   /** Set when the hash asked for is the one before the last rotation. */
@@ -83,9 +83,7 @@ export interface CredentialRow {
 export async function readCredential(db: Database, keyHash: string): Promise<CredentialRow | null> {
   const row = await db
     .selectFrom("api_keys as k")
-    .leftJoin("end_users as u", "u.id", "k.end_user_id")
     .select(["k.id", "k.tenant_id", "k.name", "k.scope", "k.resource_group_id", "k.end_user_id", "k.expires_at", "k.revoked_at", "k.previous_valid_until"])
-    .select(["u.username as end_user_username", "u.is_active as end_user_active", "u.primary_group_id as end_user_group_id"])
     .select((eb) => eb("k.key_hash", "<>", keyHash).as("is_previous"))
     .where((eb) => eb.or([eb("k.key_hash", "=", keyHash), eb("k.previous_hash", "=", keyHash)]))
     .executeTakeFirst();

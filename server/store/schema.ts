@@ -45,6 +45,7 @@ export interface TenantTable {
   data_retention: Json<DataRetention>;
   default_judge_model_id: string | null;
   allowed_regions: WithDefault<string[]>;
+  portal_registration: WithDefault<"open" | "closed">;
   created_at: Stamp;
   updated_at: Stamp;
 }
@@ -77,9 +78,46 @@ export interface EndUserTable {
   avatar_url: string | null;
   totp_enabled: WithDefault<boolean>;
   primary_group_id: string | null;
+  assigned_group_id: string | null;
+  tokens_valid_from: Stamp;
+  totp_secret_sealed: string | null;
+  totp_last_step: number | null;
   last_login: NullableStamp;
   created_at: Stamp;
   updated_at: Stamp;
+}
+
+export interface EndUserPhotoTable {
+  end_user_id: string;
+  tenant_id: string;
+  photo_id: string;
+  mime_type: string;
+  content: Buffer;
+  created_at: Stamp;
+}
+
+export interface EndUserGroupTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  display_name: string | null;
+  description: string | null;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface NotificationTable {
+  id: string;
+  tenant_id: string;
+  end_user_id: string;
+  notification_type: string;
+  title: string;
+  body: string;
+  metadata: JsonWithDefault<Record<string, unknown>>;
+  is_read: WithDefault<boolean>;
+  read_at: NullableStamp;
+  created_at: Stamp;
+  expires_at: NullableStamp;
 }
 
 export interface ProviderTable {
@@ -362,6 +400,23 @@ export interface SemanticPolicyTable {
   updated_at: Stamp;
 }
 
+export interface NoticeConfigTable {
+  id: string;
+  tenant_id: string;
+  ai_system_id: string | null;
+  enabled: boolean;
+  surface: string;
+  texts: Json<Record<string, string>>;
+  exemption: ColumnType<NoticeExemption | null, string | null, string | null>;
+  updated_at: Stamp;
+}
+
+export interface NoticeExemption {
+  asserted: boolean;
+  basis: "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other";
+  rationale: string;
+}
+
 export interface KeptSignatureTable {
   tenant_id: string;
   name: string;
@@ -411,6 +466,14 @@ export interface Schema {
   tenants: TenantTable;
   admin_users: AdminUserTable;
   end_users: EndUserTable;
+  end_user_photos: EndUserPhotoTable;
+  end_user_backup_codes: { end_user_id: string; slot: number; code_hash: string; used_at: Date | null };
+  end_user_groups: EndUserGroupTable;
+  end_user_group_members: { group_id: string; end_user_id: string; source: WithDefault<string>; tenant_id: string; created_at: Stamp };
+  resource_group_end_user_groups: { resource_group_id: string; end_user_group_id: string; tenant_id: string; created_at: Stamp };
+  notifications: NotificationTable;
+  alert_acknowledgements: { alert_id: string; end_user_id: string; acknowledged_at: Stamp };
+  run_feedback: { tenant_id: string; root_task_id: string; end_user_id: string; score: number; comment: string | null; updated_at: Stamp };
   providers: ProviderTable;
   models: ModelTable;
   routing_groups: RoutingGroupTable;
@@ -434,6 +497,8 @@ export interface Schema {
   semantic_cache_entries: SemanticCacheEntryTable;
   semantic_policies: SemanticPolicyTable;
   semantic_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
+  notice_configs: NoticeConfigTable;
+  conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: KeptSignatureTable;
   guardrail_configs: GuardrailConfigTable;
   argument_policies: ArgumentPolicyTable;

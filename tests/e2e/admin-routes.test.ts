@@ -48,6 +48,20 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/semantic-cache/configs/{id}/invalidate": {},
   "POST /v1/admin/semantic-policies": { name: "made-by-table", constraint_text: "Be kind." },
   "PATCH /v1/admin/semantic-policies/{id}": { description: "x" },
+  "PUT /v1/admin/notice-config": { surface: "banner" },
+  "POST /v1/admin/end-users": { username: "made-by-table", password: "long enough" },
+  "PATCH /v1/admin/end-users/{id}": { display_name: "x" },
+  "PATCH /v1/admin/end-users/{id}/status": { is_active: true },
+  "PATCH /v1/admin/end-users/{id}/primary-group": { group_id: null },
+  "POST /v1/admin/end-user-groups": { name: "made-by-table" },
+  "PATCH /v1/admin/end-user-groups/{id}": { description: "x" },
+  "POST /v1/admin/end-user-groups/{id}/members": { end_user_ids: [crypto.randomUUID()] },
+  "PUT /v1/admin/end-user-groups/{id}/members": { end_user_ids: [] },
+  "DELETE /v1/admin/end-user-groups/{id}/members": { end_user_ids: [crypto.randomUUID()] },
+  "POST /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
+  "POST /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/proxy-logs/query": {},
   "POST /v1/admin/guardrails/configs": { name: "made-by-table" },
   "PATCH /v1/admin/guardrails/configs/{id}": { description: "x" },
@@ -84,6 +98,8 @@ beforeAll(async () => {
   ids["/v1/admin/argument-policies"] = (await acme.send("POST", "/v1/admin/argument-policies", { name: "judged-by-acme", target: "t", argument_key: "a", analyzer: "shell", rules: [{ deny_if: "chaining", message: "x" }] })).body.id;
   ids["/v1/admin/semantic-cache/configs"] = (await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })).body.id;
   ids["/v1/admin/semantic-policies"] = (await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })).body.id;
+  ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
+  ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });
 afterAll(() => plane.close());

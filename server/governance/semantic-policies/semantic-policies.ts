@@ -8,7 +8,7 @@ import { abortReason, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { settle } from "../metering/settle.ts";
-import { estimated } from "../routing/attempt.ts";
+import { streamUsage } from "../routing/attempt.ts";
 import type { Conversation } from "../routing/conversation.ts";
 import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
 import type { RequestView } from "../view.ts";
@@ -78,10 +78,10 @@ export class SemanticPolicies implements RequestControl {
 
   private async onStream(call: Call, conversation: Conversation, policies: Policies, answer: StreamAnswer): Promise<Answer | Refusal> {
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(call, conversation, policies, answer);
-    const held = await hold(call, answer, this.parts.idleMs);
+    const held = await hold(call, answer, answer.idleMs ?? this.parts.idleMs);
     const given = isRefusal(held) ? held : ((await this.apply(call, policies, "output", textOfEvents(readPieces(conversation, held.pieces).events))) ?? held.answer);
     if (isRefusal(given)) answer.beforeRecord?.();
-    if (isRefusal(given)) settle(call, answer.codec.usage ?? estimated(answer.inputCharacters, answer.codec.outputLength));
+    if (isRefusal(given)) settle(call, streamUsage(answer));
     return given;
   }
 

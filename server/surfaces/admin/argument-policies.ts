@@ -2,7 +2,7 @@ import { argumentPolicy, argumentPolicyCreate, argumentPolicyGroups, argumentPol
 import { bindingResult, unbindingResult } from "@gatehouse/contracts/group-models";
 import { argumentPolicies, bindArgumentPolicy, unbindArgumentPolicy } from "../../directory/policies/argument-policies.ts";
 import { checkStoredPolicy } from "../../governance/argument-policies/stored-policy.ts";
-import { check } from "./input.ts";
+import { check } from "../../wire/strict-input.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 

@@ -6,11 +6,14 @@ import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
 import { guardrailOperations } from "./guardrails.ts";
+import { endUserGroupOperations } from "./end-user-groups.ts";
+import { endUserOperations } from "./end-users.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
+import { noticeOperations } from "./notices.ts";
 import type { Operation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
@@ -26,6 +29,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...loginOperations,
   ...tenantOperations,
   ...adminUserOperations,
+  ...endUserOperations,
+  ...endUserGroupOperations,
   ...providerOperations,
   ...modelHealthOperations,
   ...modelOperations,
@@ -39,6 +44,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...alertOperations,
   ...semanticCacheOperations,
   ...semanticPolicyOperations,
+  ...noticeOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
   ...proxyLogOperations,
