@@ -20,7 +20,6 @@ import { Snapshots } from "./directory/snapshots.ts";
 import { runFeedback } from "./governance/feedback/run-feedback.ts";
 import { Notices } from "./governance/notices/notices.ts";
 import { Road } from "./governance/road.ts";
-import { Guardrails } from "./governance/guardrails/guardrails.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
@@ -362,7 +361,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     log,
     ...parts.upstream,
     signatures,
-    guardrails: new Guardrails({ engines: guardrailEngines(parts.upstream.outbound, clock) }),
+    guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,

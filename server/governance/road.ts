@@ -10,7 +10,8 @@ import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
-import type { Guardrails } from "./guardrails/guardrails.ts";
+import type { Engines } from "./guardrails/engines.ts";
+import { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
@@ -42,7 +43,7 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
-  readonly guardrails: Guardrails;
+  readonly guardrailEngines: Engines;
   readonly notices: Pick<Notices, "refer">;
   readonly log: Log;
   readonly maxBodyBytes: number;
@@ -67,6 +68,7 @@ export class Road {
   private readonly dispatch: Dispatch;
   private readonly cache: SemanticCache;
   private readonly policies: SemanticPolicies;
+  private readonly guardrails: Guardrails;
   private readonly controls: readonly RequestControl[];
   private draining = false;
   private whenIdle: (() => void) | null = null;
@@ -77,8 +79,9 @@ export class Road {
     this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
     this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
-    this.controls = requestControls(parts.limits, parts.guardrails, this.policies);
-    this.dispatch = parts.guardrails.around(this.cache.before(this.models));
+    this.guardrails = new Guardrails({ engines: parts.guardrailEngines, nest: (parent, errand) => this.nest(parent, errand), idleMs: parts.upstreamTimeoutMs });
+    this.controls = requestControls(parts.limits, this.guardrails, this.policies);
+    this.dispatch = this.cache.before(this.models);
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
@@ -141,11 +144,13 @@ export class Road {
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
     }
+    const guard = this.guardrails.output(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
-    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? call.withheldUsage : answer.usage);
+    if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
     if (isRefusal(answer)) return answer;
-    // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
-    const governed = governToolCalls(call, exchange, answer);
+    // Each sees what the one before it let through: guardrails, policies on tool calls, policies in words.
+    const guarded = guard === null ? answer : await guard(answer);
+    const governed = isRefusal(guarded) ? guarded : governToolCalls(call, exchange, guarded);
     return isRefusal(governed) ? governed : this.policies.judgeAnswer(call, exchange, governed);
   }
 
@@ -202,7 +207,6 @@ export class Road {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
       end: async ({ failure, abandoned, last, told }) => {
-        answer.beforeRecord?.();
         const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);

@@ -50,8 +50,6 @@ export interface StreamAnswer {
   readonly idleMs?: number;
   /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */
   readonly refusal?: (ended: boolean) => Refusal | null;
-  /** Called once, however the stream ended, before its record is closed. */
-  readonly beforeRecord?: () => void;
 }
 
 export function isRefusal(value: Refusal | object): value is Refusal {

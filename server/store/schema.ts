@@ -1,13 +1,14 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { ColumnType, Generated } from "kysely";
+import type { ArgumentPolicyTable, GuardrailConfigTable } from "./guard-tables.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
 
-type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
+export type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
 type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-type Json<T> = ColumnType<T, string, string>;
+export type Json<T> = ColumnType<T, string, string>;
 type JsonWithDefault<T> = ColumnType<T, string | undefined, string>;
-type WithDefault<T> = Generated<T>;
+export type WithDefault<T> = Generated<T>;
 
 export interface DataRetention {
   store_bodies: "full" | "redacted" | "none";
@@ -422,41 +423,6 @@ export interface KeptSignatureTable {
   name: string;
   sealed: string;
   expires_at: Date;
-}
-
-export interface GuardrailConfigTable {
-  id: string;
-  tenant_id: string;
-  name: string;
-  description: string | null;
-  enabled: WithDefault<boolean>;
-  /** Null: every group. */
-  group_ids: string[] | null;
-  surfaces: Json<Record<string, boolean>>;
-  builtin: Json<Record<string, unknown>>;
-  providers: Json<unknown[]>;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface ArgumentPolicyTable {
-  id: string;
-  tenant_id: string;
-  name: string;
-  description: string | null;
-  surface: string;
-  target: string;
-  argument_key: string | null;
-  analyzer: string;
-  severity: string;
-  enabled: WithDefault<boolean>;
-  rules: Json<{ deny_if: string; message: string; values?: string[] }[]>;
-  dialect: string | null;
-  read_functions: string[] | null;
-  schema: ColumnType<Record<string, unknown> | null, string | null, string | null>;
-  all_groups: WithDefault<boolean>;
-  created_at: Stamp;
-  updated_at: Stamp;
 }
 
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */

@@ -1,6 +1,8 @@
 import type { GuardrailEngineEntry } from "../../directory/policies/guardrail-entry.ts";
 import type { Engine, EngineVerdict } from "../../upstreams/guardrail-engines/engine.ts";
 import type { Call } from "../call.ts";
+import type { Nest } from "../nested-call.ts";
+import { guardModel } from "./guard-model.ts";
 import type { GuardRun } from "./guard-run.ts";
 import type { BoundEngine } from "./surface-guard.ts";
 
@@ -13,10 +15,16 @@ const OVERLAP = 400;
 /** More pieces than this are not asked about: the text counts as one that could not be checked. */
 const MOST_PIECES = 24;
 
+export interface EngineParts {
+  readonly engines: Engines;
+  /** For guard models, which are models of the gateway's own. */
+  readonly nest: Nest;
+}
+
 /** Asks every engine of the surface about a text at once, and tells the run what they said. */
-export async function askEngines(engines: Engines, run: GuardRun, call: Call, direction: "input" | "output", text: string): Promise<void> {
+export async function askEngines({ engines, nest }: EngineParts, run: GuardRun, call: Call, direction: "input" | "output", text: string): Promise<void> {
   if (text.trim() === "") return;
-  const verdicts = await Promise.all(run.surface.engines.map(async (bound) => ({ bound, verdict: await ask(engines[bound.engine.provider], bound, call, direction, text) })));
+  const verdicts = await Promise.all(run.surface.engines.map(async (bound) => ({ bound, verdict: await ask(bound.engine.provider === "guard_model" ? guardModel(nest, call, bound.engine.model ?? null) : engines[bound.engine.provider], bound, call, direction, text) })));
   for (const { bound, verdict } of verdicts) settle(run, bound, verdict);
 }
 

@@ -15,6 +15,7 @@ import { AnswerGuard } from "../output/answer-guard.ts";
 import { GuardedStream } from "../output/guarded-stream.ts";
 import { InboundView } from "../view.ts";
 import type { Detector } from "./detector.ts";
+import type { EngineParts } from "./engines.ts";
 import type { Action, Check } from "./finding.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
@@ -46,6 +47,8 @@ const INPUTS: Record<string, (text: string) => InboundView> = {
   gemini: (text) => new InboundView(must(readGeminiRequest(bytes({ contents: [{ role: "user", parts: [{ text }] }] }), { model: "m", stream: false })), ["chat"]),
   embeddings: (input) => new InboundView(must(readEmbeddingsRequest(bytes({ model: "m", input: ["fine", input] }))), ["embedding"]),
 };
+
+const PARTS: EngineParts = { engines: {}, nest: () => Promise.reject(new Error("no model is asked here")) };
 
 function callWith(text: string): Call {
   return { row: {}, requestContent: text } as unknown as Call;
@@ -84,7 +87,7 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
     const { value } = CHECKS[check];
     const view = read(BEFORE + value);
     const call = callWith(BEFORE + value);
-    const decision = await guardInput(call, view, new GuardRun(guardFor(check, action, "input")), {});
+    const decision = await guardInput(call, view, new GuardRun(guardFor(check, action, "input")), PARTS);
     const after = view.texts().map(({ text }) => text).join("\n");
     expect(call.row).toMatchObject({ guardrail_config_id: "c1", guardrail_check: check, guardrail_action: action });
     expect(call.row.guardrail_blocked === true).toBe(action === "block");
@@ -98,7 +101,7 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
 
   test.each(table.flatMap(([check, action]) => (["throws", "times out"] as const).map((how) => [check, action, how] as const)))("%s, %s: a detector that %3$s", async (check, action, how) => {
     const call = callWith("x");
-    const decision = await guardInput(call, read("Nothing to see."), broken(guardFor(check, action, "input"), how), {});
+    const decision = await guardInput(call, read("Nothing to see."), broken(guardFor(check, action, "input"), how), PARTS);
     expect(decision.kind).toBe(action === "warn" ? "pass" : "refuse");
     expect(call.row.guardrails_degraded === true).toBe(action === "warn");
     expect(call.row.guardrail_blocked === true).toBe(action !== "warn");
@@ -151,7 +154,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       const run = broken(guardFor(check, action, "output"), how);
       const { refusal } = look(run, "Nothing to see here.");
       const row = {};
-      run.tell(row);
+      run.tell({ row, answerReusable: true });
       expect(refusal?.code ?? null).toBe(action === "warn" ? null : "guardrail_blocked");
       expect(row).toMatchObject(action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true });
     }

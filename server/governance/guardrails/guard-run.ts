@@ -1,6 +1,6 @@
-import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { replaceLeaves } from "../../wire/json-leaves.ts";
+import type { Call } from "../call.ts";
 import type { Action, Check } from "./finding.ts";
 import { type Decided, HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
@@ -106,8 +106,10 @@ export class GuardRun {
     this.skipped = true;
   }
 
-  /** Tells the row; what another surface of the same call has told stays where it weighs more. */
-  tell(row: AuditRow): void {
+  /** Tells the row; what another surface of the same call has told stays where it weighs more. An answer that was touched is nobody else's. */
+  tell(call: Pick<Call, "row" | "answerReusable">): void {
+    const { row } = call;
+    if (SURFACES[this.surface.surface].direction === "output" && (this.heaviest !== null || this.degraded)) call.answerReusable = false;
     if (this.personal) row.pii_detected = true;
     if (this.degraded) row.guardrails_degraded = true;
     if (this.skipped) row.guardrails_skipped = true;

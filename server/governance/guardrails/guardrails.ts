@@ -3,30 +3,30 @@ import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS } from "../decision.ts";
+import { settle } from "../metering/settle.ts";
 import { outputFormOf } from "../output/answer-formats.ts";
 import { AnswerGuard } from "../output/answer-guard.ts";
 import { GuardedStream } from "../output/guarded-stream.ts";
+import { streamUsage } from "../routing/attempt.ts";
 import type { Conversation } from "../routing/conversation.ts";
-import type { Dispatch } from "../routing/dispatch.ts";
-import { type Answer, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
+import { hold } from "../semantic-policies/held-answer.ts";
+import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
 import type { RequestView } from "../view.ts";
-import { askEngines, type Engines } from "./engines.ts";
+import { askEngines, type EngineParts } from "./engines.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { surfaceGuard } from "./surface-guard.ts";
 import { surfaceOf } from "./surfaces.ts";
 
-export interface GuardrailParts {
-  readonly engines: Engines;
+export interface GuardrailParts extends EngineParts {
+  /** Longest silence of a provider whose stream is held. */
+  readonly idleMs: number;
 }
+
+/** Passes an answer on, changed or not, or refuses it; one that comes as a stream is metered then. */
+type GuardedAnswer = (answer: Answer) => Promise<Answer | Refusal>;
 
 const encoder = new TextEncoder();
-
-/** What stands between a model's answer and the caller. */
-interface OutputGuard {
-  readonly conversation: Conversation;
-  readonly run: GuardRun;
-}
 
 /** Guardrails on what goes to a model and on what comes back (docs/guides/guardrails.md). */
 export class Guardrails implements RequestControl {
@@ -39,53 +39,40 @@ export class Guardrails implements RequestControl {
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
     const run = runOf(call, "input");
-    return run === null ? PASS : guardInput(call, view, run, this.parts.engines);
+    return run === null ? PASS : guardInput(call, view, run, this.parts);
   }
 
-  /** The way to the models with the guards on what comes back. They are made ready before anything leaves. */
-  around(dispatch: Dispatch): Dispatch {
-    return {
-      ...dispatch,
-      converse: async (call, conversation) => {
-        const run = runOf(call, "output");
-        const answer = await dispatch.converse(call, conversation);
-        if (run === null || isRefusal(answer) || answer.status >= 300) return answer;
-        const guard = { conversation, run };
-        const given = await (answer.kind === "whole" ? this.onWhole(call, guard, answer) : this.onStream(call, guard, answer));
-        if (run.action !== null) call.answerReusable = false;
-        return given;
-      },
+  /** What stands between the model and the caller; null where nothing does. Made ready before the call leaves. */
+  output(call: Call, { conversation }: Exchange): GuardedAnswer | null {
+    if (conversation === undefined) return null;
+    const run = runOf(call, "output");
+    if (run === null) return null;
+    call.beforeRecord.push(() => run.tell(call));
+    return async (answer) => {
+      if (answer.status >= 300) return answer;
+      const guard = new AnswerGuard(outputFormOf(conversation).texts, run, null);
+      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, conversation, guard, run, answer);
     };
   }
 
-  private async onWhole(call: Call, { conversation, run }: OutputGuard, answer: WholeAnswer): Promise<Answer | Refusal> {
+  private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
     const body = replyObject(answer.body);
     if (body === null) return answer;
-    const guard = new AnswerGuard(outputFormOf(conversation).texts, run, null);
     const changed = guard.whole(body);
-    if (guard.refusal === null) await askEngines(this.parts.engines, run, call, "output", guard.said);
-    run.tell(call.row);
-    if (guard.refusal !== null) call.withheldUsage = answer.usage;
+    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
     return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(JSON.stringify(body)) } : answer);
   }
 
-  private async onStream(call: Call, { conversation, run }: OutputGuard, answer: StreamAnswer): Promise<Answer | Refusal> {
-    const { texts, framing } = outputFormOf(conversation);
-    const guard = new AnswerGuard(texts, run, null);
-    if (run.surface.engines.length > 0) {
-      // Streams are not held for engines: each counts as one that could not look.
-      await askEngines({}, run, call, "output", "unread");
-      const refusal = run.refusal();
-      if (refusal !== null) {
-        void answer.upstream.cancel().catch(() => undefined);
-        call.withheldUsage = answer.codec.usage;
-        run.tell(call.row);
-        return refusal;
-      }
-    }
-    const codec = new GuardedStream(answer.codec, guard, framing);
+  private async onStream(call: Call, conversation: Conversation, guard: AnswerGuard, run: GuardRun, answer: StreamAnswer): Promise<Answer | Refusal> {
+    const codec = new GuardedStream(answer.codec, guard, outputFormOf(conversation).framing);
     const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
-    return { ...answer, codec, head, refusal: () => codec.refusal, beforeRecord: () => run.tell(call.row) };
+    const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };
+    if (run.surface.engines.length === 0) return guarded;
+    const held = await hold(call, guarded, this.parts.idleMs);
+    if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
+    const given = isRefusal(held) ? held : (guard.refusal ?? held.answer);
+    if (isRefusal(given)) settle(call, streamUsage(guarded));
+    return given;
   }
 }
 

@@ -4,19 +4,19 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import type { RequestView } from "../view.ts";
-import { askEngines, type Engines } from "./engines.ts";
+import { askEngines, type EngineParts } from "./engines.ts";
 import type { GuardRun } from "./guard-run.ts";
 
 /**
  * Guards every text of a request: the caller's, the instructions, tool results, arguments of earlier calls, the words of
  * definitions. What is redacted is redacted in the view, so the provider never sees it, and neither does the record.
  */
-export async function guardInput(call: Call, view: RequestView, run: GuardRun, engines: Engines): Promise<Decision> {
+export async function guardInput(call: Call, view: RequestView, run: GuardRun, parts: EngineParts): Promise<Decision> {
   const { guard, trusted } = run.surface;
   if (view.opaque) {
     if (!run.surface.enforces) {
       run.skip();
-      run.tell(call.row);
+      run.tell(call);
       return PASS;
     }
     const words = "must be text in this resource group, because its guardrails look at it";
@@ -25,8 +25,8 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, e
   const own = await guardSlots(view.texts(), run, (slot) => (slot.role === "system" ? trusted : guard));
   // A description may come from a tool server: nobody's own instruction.
   const defined = run.blocked === null ? await guardSlots(view.definitions(), run, () => guard) : false;
-  if (run.blocked === null && run.surface.engines.length > 0) await askEngines(engines, run, call, "input", wordsOf(view));
-  run.tell(call.row);
+  if (run.blocked === null && run.surface.engines.length > 0) await askEngines(parts, run, call, "input", wordsOf(view));
+  run.tell(call);
   const refusal = run.refusal();
   if (refusal !== null) {
     forget(call);

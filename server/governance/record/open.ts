@@ -58,11 +58,11 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     route: null,
     model: null,
     attempts: [],
+    beforeRecord: [],
     whenEnded: [],
     reservation: null,
     requestContent: null,
     answerReusable: true,
-    withheldUsage: null,
   };
 }
 
