@@ -108,10 +108,10 @@ export interface GroupScope {
   /** The group and its ancestors, nearest first. */
   readonly chain: readonly { readonly id: string; readonly name: string }[];
   readonly granted: ReadonlySet<string>;
-  /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
-  readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
   /** Those of them the portal's picker leaves out, as the nearest group that binds each says. */
   readonly hiddenInPortal: ReadonlySet<string>;
+  /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
+  readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 
 /** Binds a sealed upstream secret to the record it was stored with. */
@@ -228,8 +228,8 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       tenant,
       chain: chain.map(({ id, name }) => ({ id, name })),
       granted: new Set(chain.flatMap((row) => row.model_ids)),
-      toolCallPolicies: policiesByTool(tenant.argumentPolicies, chain),
       hiddenInPortal: hiddenBy(chain),
+      toolCallPolicies: policiesByTool(tenant.argumentPolicies, chain),
     });
   }
   return scopes;

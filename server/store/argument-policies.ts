@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { ArgumentPolicyTable } from "./guard-tables.ts";
+import type { ArgumentPolicyTable } from "./tables/policies.ts";
 
 export type ArgumentPolicyRow = Selectable<ArgumentPolicyTable> & { readonly group_ids: string[] };
 export type ArgumentPolicyInsert = Insertable<ArgumentPolicyTable>;

@@ -2,7 +2,7 @@ import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { GuardrailConfigTable } from "./guard-tables.ts";
+import type { GuardrailConfigTable } from "./tables/policies.ts";
 
 export type GuardrailConfigRow = Selectable<GuardrailConfigTable>;
 export type GuardrailConfigInsert = Insertable<GuardrailConfigTable>;

@@ -4,8 +4,8 @@ import type { Database } from "./database.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { readSemanticCacheConfigs, type SemanticCacheConfigRow } from "./semantic-cache-configs.ts";
 import { readSemanticPolicies, type SemanticPolicyRow } from "./semantic-policies.ts";
-import type { GuardrailConfigTable } from "./guard-tables.ts";
 import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
+import type { GuardrailConfigTable } from "./tables/policies.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
