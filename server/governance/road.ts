@@ -43,8 +43,8 @@ export interface GovernedRoute {
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
-  readonly guardrailEngines: Engines;
   readonly notices: Pick<Notices, "refer">;
+  readonly guardrailEngines: Engines;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -147,10 +147,10 @@ export class Road {
     const guard = this.guardrails.output(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    if (isRefusal(answer)) return answer;
-    // Each sees what the one before it let through: guardrails, policies on tool calls, policies in words.
-    const guarded = guard === null ? answer : await guard(answer);
-    const governed = isRefusal(guarded) ? guarded : governToolCalls(call, exchange, guarded);
+    const guarded = isRefusal(answer) || guard === null ? answer : await guard(answer);
+    if (isRefusal(guarded)) return guarded;
+    // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
+    const governed = governToolCalls(call, exchange, guarded);
     return isRefusal(governed) ? governed : this.policies.judgeAnswer(call, exchange, governed);
   }
 

@@ -20,6 +20,8 @@ export interface ColumnPrices {
   cache_read_cost?: number;
   cache_write_cost?: number;
   cache_write_hour_cost?: number;
+  audio_input_cost?: number;
+  audio_output_cost?: number;
 }
 
 /** Prices of a whole call whose input is longer than `above_input_tokens`. */
@@ -85,13 +87,17 @@ export interface ModelTable {
   cache_read_cost: number | null;
   cache_write_cost: number | null;
   cache_write_hour_cost: number | null;
+  /** Null: as other tokens. */
+  audio_input_cost: number | null;
+  audio_output_cost: number | null;
   price_tiers: JsonWithDefault<TierPrices[]>;
   price_changes: JsonWithDefault<PriceChange[]>;
-  /** Micro-dollars for a million images, seconds, characters and seconds; null is unpriced. */
+  /** Micro-dollars for a million images, seconds, characters, seconds and searches; null is unpriced. */
   image_cost: number | null;
   audio_input_second_cost: number | null;
   audio_output_character_cost: number | null;
   video_second_cost: number | null;
+  web_search_cost: number | null;
   supported_image_qualities: WithDefault<string[]>;
   supported_video_resolutions: WithDefault<string[]>;
   supported_video_durations: WithDefault<number[]>;

@@ -16,6 +16,8 @@ export interface OutboundChanges {
   readonly model: string;
   readonly defaultTemperature: number | null;
   readonly defaultMaxTokens: number | null;
+  /** False for a model that takes no temperature: then none is put in that the caller did not send. */
+  readonly sampling?: boolean;
   /** What the provider calls the ceiling on output, where that is not left to the caller; of OpenAI's chat format only. */
   readonly maxTokensName?: "max_tokens" | "max_completion_tokens" | null;
   /** Put before the caller's own instructions. */

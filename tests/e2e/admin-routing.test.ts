@@ -209,7 +209,7 @@ describe("the compiled policy", () => {
     expect(group?.members).toEqual([{ model: entry as NonNullable<typeof entry>, weight: 3 }]);
     expect(entry).toMatchObject({ rateLimitRpm: 60, rateLimitTpm: 1_000, maxConcurrent: 2, residencyRegion: "eu", supportsVision: true, supportsTools: true, isHealthy: false });
     expect(entry?.media).toEqual({ imageQualities: [], videoResolutions: [], videoDurations: [4, 8], maxVideoSeconds: null });
-    const plain = { input: 2_000_000, output: 8_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null };
+    const plain = { input: 2_000_000, output: 8_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null, audioInput: null, audioOutput: null, webSearch: null };
     expect(entry?.priceSchedule).toEqual([
       { from: Number.NEGATIVE_INFINITY, prices: plain, tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, output: 12_000_000 } }] },
       { from: Date.parse("2099-01-01"), prices: { ...plain, input: 3_000_000, output: null }, tiers: [] },

@@ -36,11 +36,23 @@ const surfaceOfPath = (path: string): AnswerSurface => {
   return ANSWER_SURFACES.find((surface) => surface.name === name) as AnswerSurface;
 };
 
+/** What every fake engine objects to; it stands in the answer `plain`. */
+export const FORBIDDEN = "well";
+
+/** `/engine/<how>`: a webhook that judges, is broken, or never answers. */
+function engineAnswer(path: string, body: string): Response | Promise<Response> {
+  if (path.endsWith("broken")) return Response.json({}, { status: 500 });
+  if (path.endsWith("silent")) return new Promise(() => undefined);
+  return Response.json(body.includes(FORBIDDEN) ? { action: "block", check: "jailbreak" } : { action: "allow" });
+}
+
 /** A gateway in front of one server that speaks every vendor's format. */
 export async function startGuardedWorld(): Promise<GuardedWorld> {
   const vendor = fakeVendor(({ path, body }) => {
+    if (path.startsWith("/engine")) return engineAnswer(path, body);
     const asked = JSON.parse(body) as { model?: string; stream?: boolean };
     if (path.endsWith("/embeddings")) return Response.json({ object: "list", model: "m", data: [{ object: "embedding", index: 0, embedding: [0.5] }], usage: { prompt_tokens: 1, total_tokens: 1 } });
+    if (asked.model === "guard") return Response.json(surfaceOfPath("/chat/completions").whole(body.includes(FORBIDDEN) ? "unsafe\nS1" : "safe"));
     if (path.endsWith("count_tokens")) return Response.json({ input_tokens: 1 });
     const said: { pieces: readonly string[]; call?: ToldCall } = SAID[(Object.keys(SAID) as Line[]).find((line) => (asked.model ?? path).includes(line)) ?? "plain"];
     const surface = surfaceOfPath(path);
@@ -59,6 +71,7 @@ export async function startGuardedWorld(): Promise<GuardedWorld> {
     for (const line of Object.keys(SAID)) models.push((await admin.post("/v1/admin/llms", { ...tenant, name: `${id}-${line}`, model_name: `${id}-${line}`, provider: `fake-${id}`, modes, enabled: true })).id);
   }
   models.push((await admin.post("/v1/admin/llms", { ...tenant, name: "vectors", model_name: "vectors", provider: "fake-openai", modes: ["embedding"], enabled: true })).id);
+  await admin.post("/v1/admin/llms", { ...tenant, name: "guard", model_name: "guard", provider: "fake-openai", modes: ["chat"], enabled: true });
   return {
     ...world,
     vendor,

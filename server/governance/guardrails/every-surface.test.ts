@@ -116,7 +116,7 @@ function passing(): StreamCodec {
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s output", (_name, surface) => {
   const texts = ANSWER_FORMATS[surface.format];
   const stream = (run: GuardRun, said: string) => {
-    const codec = new GuardedStream(passing(), new AnswerGuard(texts, run, null), surface.framing);
+    const codec = new GuardedStream(passing(), new AnswerGuard(texts, run), surface.framing);
     const out: Uint8Array[] = [];
     for (const frame of surface.frames([said.slice(0, 20), said.slice(20, 23), said.slice(23)])) {
       const piece = codec.push(frame);
@@ -129,7 +129,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
   };
   const whole = (run: GuardRun, said: string) => {
     const body = surface.whole(said);
-    const guard = new AnswerGuard(texts, run, null);
+    const guard = new AnswerGuard(texts, run);
     guard.whole(body as never);
     return { refusal: guard.refusal, read: surface.readWhole(body) };
   };

@@ -4,11 +4,10 @@ import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS } from "../decision.ts";
 import { settle } from "../metering/settle.ts";
-import { outputFormOf } from "../output/answer-formats.ts";
+import { type OutputForm, outputFormOf } from "../output/answer-formats.ts";
 import { AnswerGuard } from "../output/answer-guard.ts";
 import { GuardedStream } from "../output/guarded-stream.ts";
 import { streamUsage } from "../routing/attempt.ts";
-import type { Conversation } from "../routing/conversation.ts";
 import { hold } from "../semantic-policies/held-answer.ts";
 import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
 import type { RequestView } from "../view.ts";
@@ -44,14 +43,14 @@ export class Guardrails implements RequestControl {
 
   /** What stands between the model and the caller; null where nothing does. Made ready before the call leaves. */
   output(call: Call, { conversation }: Exchange): GuardedAnswer | null {
-    if (conversation === undefined) return null;
-    const run = runOf(call, "output");
-    if (run === null) return null;
+    const run = conversation === undefined ? null : runOf(call, "output");
+    if (conversation === undefined || run === null) return null;
     call.beforeRecord.push(() => run.tell(call));
+    const form = outputFormOf(conversation);
     return async (answer) => {
       if (answer.status >= 300) return answer;
-      const guard = new AnswerGuard(outputFormOf(conversation).texts, run, null);
-      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, conversation, guard, run, answer);
+      const guard = new AnswerGuard(form.texts, run);
+      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
     };
   }
 
@@ -63,12 +62,12 @@ export class Guardrails implements RequestControl {
     return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(JSON.stringify(body)) } : answer);
   }
 
-  private async onStream(call: Call, conversation: Conversation, guard: AnswerGuard, run: GuardRun, answer: StreamAnswer): Promise<Answer | Refusal> {
-    const codec = new GuardedStream(answer.codec, guard, outputFormOf(conversation).framing);
+  private async onStream(call: Call, { framing }: OutputForm, guard: AnswerGuard, run: GuardRun, answer: StreamAnswer): Promise<Answer | Refusal> {
+    const codec = new GuardedStream(answer.codec, guard, framing);
     const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
     const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };
     if (run.surface.engines.length === 0) return guarded;
-    const held = await hold(call, guarded, this.parts.idleMs);
+    const held = await hold(call, guarded, answer.idleMs ?? this.parts.idleMs);
     if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
     const given = isRefusal(held) ? held : (guard.refusal ?? held.answer);
     if (isRefusal(given)) settle(call, streamUsage(guarded));

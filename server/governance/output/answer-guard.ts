@@ -6,11 +6,6 @@ import { HoldBack } from "../guardrails/hold-back.ts";
 import type { Frame } from "./frames.ts";
 import { CallGroup } from "./held-calls.ts";
 
-/** Judges a tool call the model made; null lets it pass. */
-export interface CallJudge {
-  judge(name: string, argumentsText: string): Refusal | null;
-}
-
 interface Channel {
   readonly hold: HoldBack;
   /** The frame its newest piece came in. */
@@ -22,13 +17,12 @@ const MOST_REMEMBERED = 1_000_000;
 
 /**
  * Guards what a caller would read of an answer, frame by frame or whole: texts are held back as far as a guardrail needs
- * and go on redacted; tool calls wait until their arguments are complete and have been judged. What does not change is
+ * and go on redacted; tool calls wait until their arguments are complete. What does not change is
  * handed on as it came. After `refusal` is set nothing more may be handed on.
  */
 export class AnswerGuard {
   private readonly texts: AnswerTexts;
-  private readonly run: GuardRun | null;
-  private readonly judge: CallJudge | null;
+  private readonly run: GuardRun;
   private readonly channels = new Map<string, Channel>();
   private readonly groups = new Map<string, CallGroup>();
   private readonly wholes = new Map<string, string>();
@@ -37,14 +31,13 @@ export class AnswerGuard {
   private refused: Refusal | null = null;
   private heard = "";
 
-  constructor(texts: AnswerTexts, run: GuardRun | null, judge: CallJudge | null) {
+  constructor(texts: AnswerTexts, run: GuardRun) {
     this.texts = texts;
     this.run = run;
-    this.judge = judge;
   }
 
   get refusal(): Refusal | null {
-    return this.refused ?? this.run?.refusal() ?? null;
+    return this.refused ?? this.run.refusal();
   }
 
   /** All that was said, as it is handed on; only where somebody is to be asked about it. */
@@ -75,9 +68,11 @@ export class AnswerGuard {
 
   private guarded(frame: Frame, body: JsonObject, whole: boolean): Frame[] {
     const contents = this.texts.contents(body, whole);
-    if (this.run !== null) this.guardTexts(frame, contents, this.run);
+    this.guardTexts(frame, contents, this.run);
     // What a block left behind in the frame was not looked at.
-    if (this.run?.blocked != null) return contents.calls.length + contents.wholes.length + contents.ends.length > 0 ? [] : [frame];
+    if (this.run.blocked !== null) return contents.calls.length + contents.wholes.length + contents.ends.length > 0 ? [] : [frame];
+    // Parts that are put together only by the caller cannot be looked at as the text they become.
+    if (this.run.surface.enforces && contents.calls.some(({ scattered }) => scattered === true)) this.refused = refuse("unsupported_parameter", "Arguments of function calls that are streamed in parts cannot be checked by the guardrails of this resource group.");
     if (contents.calls.length > 0) this.hold(frame, contents.calls);
     const before = this.ended(contents.ends, frame, contents.pieces);
     if (this.refusal !== null) return [];
@@ -132,7 +127,7 @@ export class AnswerGuard {
   }
 
   private hear(text: string): void {
-    if (this.run !== null && this.run.surface.engines.length > 0) this.heard += text;
+    if (this.run.surface.engines.length > 0) this.heard += text;
   }
 
   private hold(frame: Frame, calls: readonly CallPiece[]): void {
@@ -157,7 +152,7 @@ export class AnswerGuard {
     const { run } = this;
     const ends = (name: string) => prefixes.some((prefix) => name.startsWith(prefix));
     for (const [name, { hold, latest }] of this.channels) {
-      if (run === null || !ends(name)) continue;
+      if (!ends(name)) continue;
       this.channels.delete(name);
       const text = run.push(hold, "", true);
       run.close(hold);
@@ -182,10 +177,7 @@ export class AnswerGuard {
   private released(group: CallGroup): Frame[] {
     let changed = false;
     for (const call of group.calls.values()) {
-      // Arguments that nobody can put together are judged as what they are: no JSON.
-      this.refused ??= this.judge?.judge(call.name ?? "", call.scattered ? "[" : call.arguments) ?? null;
-      if (this.refusal !== null) return [];
-      const text = this.run === null ? call.arguments : call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
+      const text = call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
       if (this.refusal !== null) return [];
       if (!this.heard.includes(text)) this.hear(`\n\n${text}`);
       if (text === call.arguments && !call.contradicted) continue;

@@ -33,7 +33,7 @@ function guardOf(settings: GuardSettings): SurfaceGuard {
 
 function streamed(surface: AnswerSurface, guard: SurfaceGuard, frames: readonly Uint8Array[], most: number, seed: number) {
   const run = new GuardRun(guard);
-  const codec = new GuardedStream(CODECS[surface.name](), new AnswerGuard(ANSWER_FORMATS[surface.format], run, null), surface.framing);
+  const codec = new GuardedStream(CODECS[surface.name](), new AnswerGuard(ANSWER_FORMATS[surface.format], run), surface.framing);
   const out: Uint8Array[] = [];
   for (const piece of cutAnew(frames, most, seed)) {
     const passed = codec.push(piece);
@@ -82,7 +82,7 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
         expect(read.calls.map(({ name, arguments: args }) => ({ name, args: JSON.parse(args) }))).toEqual(call === undefined || argument === null ? [] : [{ name: "note", args: { to: redactText(guard.guard, argument).text, n: 1 } }]);
         // The whole answer, guarded, says the same.
         const body = surface.whole(said, call);
-        new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard), null).whole(body as never);
+        new AnswerGuard(ANSWER_FORMATS[surface.format], new GuardRun(guard)).whole(body as never);
         const whole = surface.readWhole(body);
         expect(whole.text).toBe(read.text);
         expect(whole.calls.map((told) => JSON.parse(told.arguments))).toEqual(read.calls.map((told) => JSON.parse(told.arguments)));

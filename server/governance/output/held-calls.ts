@@ -10,7 +10,6 @@ export class HeldCall {
   name: string | null = null;
   arguments = "";
   freeform = false;
-  scattered = false;
   /** Whether two tellings of the arguments differ: then callers must get one. */
   contradicted = false;
   private readonly pieces: CallPiece[] = [];
@@ -19,7 +18,6 @@ export class HeldCall {
     const { name, place, form } = piece;
     this.name ??= name;
     this.freeform ||= piece.freeform === true;
-    this.scattered ||= piece.scattered === true;
     if (place === null) return;
     this.pieces.push(piece);
     const value = place.holder[place.key];
