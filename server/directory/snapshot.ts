@@ -2,6 +2,8 @@ import type { SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
 import { dialectByName } from "./models/catalog/model-facts.ts";
 import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type MediaPrices, type Prices } from "./models/prices.ts";
+import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
+import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
@@ -27,6 +29,9 @@ export interface TenantSnapshot {
   readonly routingGroupsByName: ReadonlyMap<string, RoutingGroupEntry>;
   /** By the gateway id of its virtual model. */
   readonly routingGroupsByModelId: ReadonlyMap<string, RoutingGroupEntry>;
+  readonly toolServers: ReadonlyMap<string, ToolServerEntry>;
+  readonly virtualServers: ReadonlyMap<string, VirtualServerEntry>;
+  readonly serverConfigs: ReadonlyMap<string, TenantPolicyRows["server_configs"][number]>;
   /** Where the tenant's calls may be processed; empty: anywhere. */
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
@@ -108,6 +113,13 @@ export interface GroupScope {
   /** The group and its ancestors, nearest first. */
   readonly chain: readonly { readonly id: string; readonly name: string }[];
   readonly granted: ReadonlySet<string>;
+  /** Server configurations that reach the group, and which of them are bound to it itself. */
+  readonly configIds: readonly string[];
+  readonly ownConfigIds: ReadonlySet<string>;
+  /** What of each tool server they may use; a server that is not here is not granted. */
+  readonly tools: ReadonlyMap<string, ToolAccess>;
+  /** The group and those ancestors whose bindings reach it. */
+  readonly grantingGroups: ReadonlySet<string>;
   /** Those of them the portal's picker leaves out, as the nearest group that binds each says. */
   readonly hiddenInPortal: ReadonlySet<string>;
   /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
@@ -115,7 +127,7 @@ export interface GroupScope {
 }
 
 /** Binds a sealed upstream secret to the record it was stored with. */
-export function sealContext(table: "providers" | "models", id: string): string {
+export function sealContext(table: "providers" | "models" | "mcp_servers", id: string): string {
   return `${table}.api_key:${id}`;
 }
 
@@ -191,6 +203,9 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argume
     routingGroups: new Map(groups.map((group) => [group.id, group])),
     routingGroupsByName: new Map(groups.map((group) => [group.name, group])),
     routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
+    toolServers: compileToolServers(rows.mcp_servers, (row) => (row.api_key_sealed === null ? null : secrets.open(row.api_key_sealed, sealContext("mcp_servers", row.id)))),
+    virtualServers: compileVirtualServers(rows.virtual_servers),
+    serverConfigs: new Map(rows.server_configs.map((row) => [row.id, row])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
     argumentPolicies,
@@ -228,6 +243,10 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       tenant,
       chain: chain.map(({ id, name }) => ({ id, name })),
       granted: new Set(chain.flatMap((row) => row.model_ids)),
+      configIds: [...new Set(chain.flatMap((row) => row.config_ids))],
+      ownConfigIds: new Set(chain[0]?.config_ids),
+      tools: toolAccessOf(chain.flatMap((row) => row.config_ids).flatMap((id) => tenant.serverConfigs.get(id) ?? [])),
+      grantingGroups: new Set(chain.filter((row) => row.grants).map((row) => row.id)),
       hiddenInPortal: hiddenBy(chain),
       toolCallPolicies: policiesByTool(tenant.argumentPolicies, chain),
     });

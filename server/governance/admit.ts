@@ -21,10 +21,10 @@ export interface AdmissionParts {
 }
 
 /**
- * Who may come in by a route. `group`: an API key or an end user, in a resource group. `user`: an end user, in a group or
+ * Who may come in by a route. `group`: an API key or an end user, in a resource group. `key`: an API key in one. `user`: an end user, in a group or
  * not. `user_or_key`: either. `anyone`: whoever names a tenant, or none.
  */
-export type Admits = "group" | "user" | "user_or_key" | "anyone";
+export type Admits = "group" | "key" | "user" | "user_or_key" | "anyone";
 
 const CHALLENGE = { "www-authenticate": "Bearer" };
 /** Whose portal it is when nobody says. */
@@ -62,7 +62,7 @@ export async function admit(call: Call, admits: Admits, parts: AdmissionParts): 
     if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
     const groupId = chosenGroup(call, tenant, groups);
     if (isRefusal(groupId)) return groupId;
-    if (groupId.id === null && admits === "group") return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
+    if (groupId.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
     if (groupId.id !== null) {
       const found = parts.snapshots.scope(tenant.id, groupId.id);
       const scope = found instanceof Promise ? await found : found;
@@ -96,6 +96,7 @@ function recognise(call: Call, admits: Admits, parts: AdmissionParts): Groups | 
     case "malformed":
       return unauthenticated("credential_malformed");
     case "token":
+      if (admits === "key") return unauthenticated("credential_of_wrong_kind");
       return recogniseToken(call, presented.text, parts);
     case "api_key": {
       if (admits === "user") return unauthenticated("credential_of_wrong_kind");

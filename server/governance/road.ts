@@ -15,6 +15,7 @@ import { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
+import { DecidingModels } from "./record/deciding-models.ts";
 import { type NestedErrand, openNested } from "./nested-call.ts";
 import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
@@ -61,6 +62,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
  */
 export class Road {
   private readonly open = new Set<Call>();
+  private readonly deciding = new DecidingModels();
   private readonly parts: RoadParts;
   private readonly clock: Clock;
   /** The way to the models, and the same with everything before it that a caller's own call meets. */
@@ -180,7 +182,7 @@ export class Road {
     errand.settled?.(call, answer);
     const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
     const outcome: Outcome = isRefusal(answer) ? outcomeOf(answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers: {} });
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers: {} });
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 
@@ -224,6 +226,7 @@ export class Road {
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
     try {
+      this.deciding.note(call);
       // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
       // once its row is there.
       const settling = this.parts.limits.settle(call);

@@ -1,10 +1,11 @@
 import { sql } from "kysely";
 import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
 import type { Database } from "./database.ts";
+import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
+import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { readSemanticCacheConfigs, type SemanticCacheConfigRow } from "./semantic-cache-configs.ts";
 import { readSemanticPolicies, type SemanticPolicyRow } from "./semantic-policies.ts";
-import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
 import type { GuardrailConfigTable } from "./tables/policies.ts";
 import type { Selectable } from "kysely";
 
@@ -15,6 +16,9 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
   readonly routing_groups: Selectable<RoutingGroupTable>[];
+  readonly mcp_servers: Selectable<McpServerTable>[];
+  readonly server_configs: Selectable<ServerConfigTable>[];
+  readonly virtual_servers: Selectable<VirtualServerTable>[];
   /** Those switched on. */
   readonly guardrail_configs: Selectable<GuardrailConfigTable>[];
   readonly argument_policies: ArgumentPolicyRow[];
@@ -30,9 +34,12 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
     const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
     const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
+    const mcpServers = await trx.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).execute();
+    const serverConfigs = await trx.selectFrom("server_configs").selectAll().where("tenant_id", "=", tenantId).execute();
+    const virtualServers = await trx.selectFrom("virtual_servers").selectAll().where("tenant_id", "=", tenantId).execute();
     const guardrails = await trx.selectFrom("guardrail_configs").selectAll().where("tenant_id", "=", tenantId).where("enabled", "=", true).orderBy("name").execute();
     const semantic = { semantic_caches: await readSemanticCacheConfigs(trx, tenantId), semantic_policies: await readSemanticPolicies(trx, tenantId) };
-    return { tenant, providers, models, routing_groups: routingGroups, guardrail_configs: guardrails, argument_policies: await readArgumentPolicies(trx, tenantId), ...semantic, ...(await readPolicyRows(trx, tenantId)) };
+    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers, guardrail_configs: guardrails, argument_policies: await readArgumentPolicies(trx, tenantId), ...semantic, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 
@@ -45,6 +52,10 @@ export interface GroupChainRow {
   readonly depth: number;
   /** Models bound at `id` that reach `leaf`: none above a group that does not inherit. */
   readonly model_ids: string[];
+  /** Server configurations bound at `id` that reach `leaf`, likewise. */
+  readonly config_ids: string[];
+  /** Whether what is bound at `id` reaches `leaf`. */
+  readonly grants: boolean;
   /** Those of them that this binding keeps out of the portal's picker. */
   readonly hidden_model_ids: string[];
 }
@@ -60,8 +71,9 @@ export async function readGroupChains(db: Database, tenantId: string, groupIds: 
         FROM chain c JOIN resource_groups g ON g.id = c.parent_group_id AND g.tenant_id = ${tenantId}
        WHERE c.depth < 1000
     )
-    SELECT leaf, id, name, depth,
+    SELECT leaf, id, name, depth, grants,
            CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id) ELSE '{}' END AS model_ids,
+           CASE WHEN grants THEN ARRAY(SELECT c.config_id FROM server_config_groups c WHERE c.group_id = chain.id) ELSE '{}' END AS config_ids,
            CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id AND NOT b.portal_visible) ELSE '{}' END AS hidden_model_ids
       FROM chain ORDER BY leaf, depth`.execute(db);
   return rows;

@@ -14,7 +14,7 @@ export interface RecordStore<Row, Insert, Patch, Filters, Scope extends string |
   remove(trx: Trx, id: string): Promise<void>;
 }
 
-/** Tables whose rows have a uuid and a tenant. */
+/** Tables whose rows have an id of their own and a tenant. */
 export type TenantRecordTable =
   | "admin_users"
   | "providers"
@@ -26,7 +26,11 @@ export type TenantRecordTable =
   | "guardrail_configs"
   | "argument_policies"
   | "semantic_cache_configs"
-  | "semantic_policies";
+  | "semantic_policies"
+  | "mcp_servers"
+  | "server_configs"
+  | "virtual_servers"
+  | "approvals";
 
 /** The tenant of a record, for callers who may see all tenants; null for a record of no tenant. */
 export async function tenantOfRecord(db: Database, table: TenantRecordTable, id: string): Promise<string | null | undefined> {

@@ -3,6 +3,7 @@ import type { ColumnType } from "kysely";
 import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
 import type { AdminUserTable, EndUserGroupTable, EndUserPhotoTable, EndUserTable, NoticeConfigTable, NotificationTable } from "./tables/people.ts";
 import type { AlertTable, ArgumentPolicyTable, GroupPolicyTable, GuardrailConfigTable, SemanticCacheConfigTable, SemanticCacheEntryTable, SemanticPolicyTable } from "./tables/policies.ts";
+import type { ApprovalTable, McpServerSnapshotTable, McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
 
@@ -282,6 +283,12 @@ export interface Schema {
   resource_group_models: ResourceGroupModelTable;
   resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;
+  mcp_servers: McpServerTable;
+  mcp_server_snapshots: McpServerSnapshotTable;
+  server_configs: ServerConfigTable;
+  server_config_groups: { config_id: string; group_id: string; tenant_id: string };
+  virtual_servers: VirtualServerTable;
+  approvals: ApprovalTable;
   config_version: { only_row: WithDefault<boolean>; version: number };
   config_changes: { version: number; tenant_id: string; topic: string; ref: string | null; at: Stamp };
   admin_log: AdminLogTable;
@@ -301,6 +308,7 @@ export interface Schema {
   notice_configs: NoticeConfigTable;
   conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: KeptSignatureTable;
+  tool_letters: { id: WithDefault<number>; recipient: string; body: string; created_at: Stamp };
   guardrail_configs: GuardrailConfigTable;
   argument_policies: ArgumentPolicyTable;
   argument_policy_groups: { policy_id: string; group_id: string; tenant_id: string };

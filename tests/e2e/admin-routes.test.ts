@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { paramsOf } from "../../server/surfaces/admin/document.ts";
 import type { Operation } from "../../server/surfaces/admin/operation.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
+import { requestApproval } from "../../server/directory/tools/approvals.ts";
+import { approvalDemand } from "../support/approvals.ts";
 import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type Send, type TenantWithAdmin } from "./admin-harness.ts";
 
 /** A valid body for each operation that takes one: a new one without an entry fails here. */
@@ -42,6 +44,15 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
+  "POST /v1/admin/mcp-servers": { name: "made-by-table", base_url: "http://made-by-table.example" },
+  "PATCH /v1/admin/mcp-servers/{id}": { description: "x" },
+  "POST /v1/admin/mcp-servers/test-connection": { base_url: "http://made-by-table.example" },
+  "POST /v1/admin/server-configs": { name: "made-by-table", mcp_server_id: "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV" },
+  "PATCH /v1/admin/server-configs/{id}": { description: "x" },
+  "POST /v1/admin/virtual-servers": { name: "made-by-table" },
+  "PATCH /v1/admin/virtual-servers/{id}": { description: "x" },
+  "POST /v1/admin/approvals/{id}/approve": {},
+  "POST /v1/admin/approvals/{id}/reject": {},
   "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
   "PATCH /v1/admin/semantic-cache/configs/{id}": { max_temperature: 0.5 },
   "POST /v1/admin/semantic-cache/configs/{id}/groups": { group_ids: [] },
@@ -94,6 +105,10 @@ beforeAll(async () => {
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
+  ids["/v1/admin/mcp-servers"] = (await acme.send("POST", "/v1/admin/mcp-servers", { name: "t", base_url: "http://tools.example" })).body.id;
+  ids["/v1/admin/server-configs"] = (await acme.send("POST", "/v1/admin/server-configs", { name: "c", mcp_server_id: ids["/v1/admin/mcp-servers"] })).body.id;
+  ids["/v1/admin/virtual-servers"] = (await acme.send("POST", "/v1/admin/virtual-servers", { name: "v" })).body.id;
+  ids["/v1/admin/approvals"] = (await requestApproval(plane.directory, approvalDemand("acme", ids["/v1/admin/resource-groups"] ?? ""))).id;
   ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
   ids["/v1/admin/argument-policies"] = (await acme.send("POST", "/v1/admin/argument-policies", { name: "judged-by-acme", target: "t", argument_key: "a", analyzer: "shell", rules: [{ deny_if: "chaining", message: "x" }] })).body.id;
   ids["/v1/admin/semantic-cache/configs"] = (await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })).body.id;

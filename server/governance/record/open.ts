@@ -56,6 +56,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     tenant: null,
     scope: null,
     route: null,
+    tools: null,
     model: null,
     attempts: [],
     beforeRecord: [],

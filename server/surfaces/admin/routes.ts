@@ -1,6 +1,7 @@
 import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
+import { approvalOperations } from "./approvals.ts";
 import { argumentPolicyOperations } from "./argument-policies.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
@@ -11,6 +12,7 @@ import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
+import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
 import { noticeOperations } from "./notices.ts";
@@ -22,7 +24,9 @@ import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
 import { semanticCacheOperations } from "./semantic-cache.ts";
 import { semanticPolicyOperations } from "./semantic-policies.ts";
+import { serverConfigOperations } from "./server-configs.ts";
 import { tenantOperations } from "./tenants.ts";
+import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
 export const OPERATIONS: readonly Operation[] = [
@@ -38,6 +42,10 @@ export const OPERATIONS: readonly Operation[] = [
   ...catalogOperations,
   ...resourceGroupOperations,
   ...groupModelOperations,
+  ...mcpServerOperations,
+  ...serverConfigOperations,
+  ...virtualServerOperations,
+  ...approvalOperations,
   ...groupPolicyOperations,
   ...guardrailOperations,
   ...argumentPolicyOperations,

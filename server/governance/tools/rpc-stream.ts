@@ -1,0 +1,164 @@
+import type { Refusal } from "../../kernel/errors.ts";
+import { answers, errorText, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+/** Sent at once where the first event may be long in coming: a server's head leaves with its first bytes. */
+export const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
+
+/** A silence after which a stream says that it is alive. */
+export const KEEP_ALIVE_MS = 25_000;
+
+/** What is done with the answer itself before the caller gets it: another text, or it is withheld; null leaves it as it is. */
+export type EditAnswer = (message: { readonly text: string; readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>> }) => string | Refusal | null;
+
+/**
+ * Passes a tool server's event stream on, frame for frame. The frame with the answer waits for the audit row, and is
+ * the last; a stream without a request behind it (`id` null) has none and may end at any time. A server that numbers its
+ * events may end a stream early as well: the caller then reads on with the last number, on such a stream, where answers
+ * are edited all the same.
+ */
+export class RpcStream implements StreamCodec {
+  private readonly cutter = new FrameCutter();
+  private readonly id: RpcId | null;
+  private readonly edit: EditAnswer;
+  private last: Uint8Array | null = null;
+  private numbered = false;
+  readonly usage = null;
+  readonly outputLength = 0;
+  readonly providerError = null;
+  begun = false;
+  refusal: Refusal | null = null;
+  /** The server has asked the caller for something, and may wait for it as long as it likes. */
+  asked = false;
+
+  constructor(id: RpcId | null, edit: EditAnswer) {
+    this.id = id;
+    this.edit = edit;
+  }
+
+  get answered(): boolean {
+    return this.last !== null || this.refusal !== null;
+  }
+
+  push(piece: Uint8Array): StreamPiece {
+    // Frames go out whole, so between two pieces there is never half of one.
+    if (piece === KEEP_ALIVE) return piece;
+    const out: Uint8Array[] = [];
+    for (const frame of this.cutter.push(piece)) {
+      if (this.answered) break;
+      const answer = this.answerIn(frame);
+      if (answer === null) out.push(this.id === null ? this.resumed(frame) : frame);
+      else if (answer !== "withheld") this.last = answer;
+    }
+    if (out.length > 0) this.begun = true;
+    return out.length === 0 ? null : concat(out);
+  }
+
+  end(): StreamEnding {
+    if (!this.answered) {
+      const rest = this.cutter.rest();
+      const answer = rest.byteLength === 0 ? null : this.answerIn(rest);
+      if (answer !== "withheld") this.last = answer;
+    }
+    return { complete: this.refusal === null && (this.last !== null || this.id === null || this.numbered), last: this.last, told: false };
+  }
+
+  /** Of a stream that is read on: any answer may be in it. */
+  private resumed(frame: Uint8Array): Uint8Array {
+    const text = decoder.decode(frame);
+    if (!text.includes('"result"')) return frame;
+    const data = frameData(text);
+    const value = data === null ? null : readUpstreamRpc(data);
+    if (data === null || value === null || value.result === undefined) return frame;
+    const changed = this.edit({ text: data, value });
+    if (changed === null) return frame;
+    const said = typeof changed === "string" ? changed : errorText((value.id ?? null) as RpcId | null, { code: 4031, message: changed.message, data: { code: changed.code } });
+    return rewritten(text, said);
+  }
+
+  private answerIn(frame: Uint8Array): Uint8Array | "withheld" | null {
+    if (this.id === null) return null;
+    const text = decoder.decode(frame);
+    if (/^id:/m.test(text)) this.numbered = true;
+    if (text.includes('"method"') && text.includes('"id"')) this.asked = true;
+    if (!text.includes('"result"') && !text.includes('"error"')) return null;
+    const data = frameData(text);
+    const value = data === null ? null : readUpstreamRpc(data);
+    if (data === null || value === null || !answers(value, this.id)) return null;
+    const changed = this.edit({ text: data, value });
+    if (changed === null) return frame;
+    if (typeof changed !== "string") {
+      this.refusal = changed;
+      return "withheld";
+    }
+    return rewritten(text, changed);
+  }
+}
+
+function rewritten(frame: string, data: string): Uint8Array {
+  const kept = frame.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
+  return encoder.encode(`${[...kept, `data: ${data}`].join("\n")}\n\n`);
+}
+
+/** The stream up to its answer: what a server sends after it, or its leaving the stream open, is nobody's business. */
+export function untilAnswered(body: ReadableStream<Uint8Array>, codec: RpcStream): ReadableStreamDefaultReader<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (codec.answered) {
+          controller.close();
+          void reader.cancel().catch(() => undefined);
+          return;
+        }
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+}
+
+/** Frames of a stream that this gateway writes itself. */
+export function frameOf(message: string): Uint8Array {
+  return encoder.encode(`event: message\ndata: ${message}\n\n`);
+}
+
+/**
+ * The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection.
+ * `silent` hears of every such silence with its length so far, milliseconds.
+ */
+export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, everyMs: number, silent: (ms: number) => void = () => undefined): ReadableStreamDefaultReader<Uint8Array> {
+  let pending: ReturnType<typeof reader.read> | null = null;
+  let since = 0;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (pending === null) {
+          pending = reader.read();
+          since = performance.now();
+        }
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const silence = new Promise<"silent">((resolve) => {
+          timer = setTimeout(() => resolve("silent"), everyMs);
+        });
+        const next = await Promise.race([pending, silence]).finally(() => clearTimeout(timer));
+        if (next === "silent") {
+          controller.enqueue(KEEP_ALIVE);
+          silent(performance.now() - since);
+          return;
+        }
+        pending = null;
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+}

@@ -1,0 +1,144 @@
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { isRefusal } from "../surface.ts";
+import { type PooledSession, sessionHeaders } from "./session-pool.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { isEventStream, upstreamMessages } from "./upstream-messages.ts";
+
+/** Somebody who hears what a session's server says unasked. */
+interface Listener {
+  hear(message: JsonObject): void;
+  ended(): void;
+}
+
+/** The one stream on which a handshake server tells a session of changes, for all who listen to it. */
+export interface SessionFeed {
+  readonly listeners: Set<Listener>;
+  /** How many listen for each resource. */
+  readonly uris: Map<string, number>;
+  readonly abort: AbortController;
+  /** Whether it stays open for what the server may ask there. */
+  kept: boolean;
+  /** Whether the server has such a stream. */
+  readonly open: Promise<boolean>;
+}
+
+const HEAD_MS = 86_400_000;
+/** How long a server's refusal is waited for. */
+const MOST_WAIT_MS = 250;
+/** A listener that does not listen is let go before what waits for it grows. */
+const MOST_WAITING = 1_000;
+
+/** Joins the feed of a session, which is opened when there is none; null when its server has no such stream. */
+export async function joinFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, signal: AbortSignal, parts: ToolParts): Promise<{ readonly feed: SessionFeed; readonly heard: AsyncGenerator<JsonObject, void>; leave(): void } | null> {
+  const { feeds } = parts.memory;
+  let feed = feeds.get(session.key);
+  if (feed === undefined) {
+    feed = openFeed(session, server, credentials, parts);
+    feeds.set(session.key, feed);
+  }
+  const waiting: JsonObject[] = [];
+  let over = false;
+  let wake: () => void = () => undefined;
+  const listener: Listener = {
+    hear(message) {
+      if (waiting.push(message) > MOST_WAITING) over = true;
+      wake();
+    },
+    ended() {
+      over = true;
+      wake();
+    },
+  };
+  feed.listeners.add(listener);
+  const joined = feed;
+  const leave = () => {
+    signal.removeEventListener("abort", leave);
+    listener.ended();
+    joined.listeners.delete(listener);
+    if (joined.listeners.size === 0) joined.abort.abort("nobody_listens");
+  };
+  signal.addEventListener("abort", leave, { once: true });
+  // Some servers send not even the head before there is something to tell.
+  if (!(await Promise.race([feed.open, new Promise<true>((resolve) => setTimeout(() => resolve(true), MOST_WAIT_MS))]))) {
+    leave();
+    return null;
+  }
+  async function* heard(): AsyncGenerator<JsonObject, void> {
+    for (;;) {
+      const message = waiting.shift();
+      if (message !== undefined) yield message;
+      else if (over) return;
+      else {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
+      }
+    }
+  }
+  return { feed, heard: heard(), leave };
+}
+
+const IDLE_MS = 60_000;
+const HEAD_START_MS = 50;
+
+/** Keeps the feed of a session open while requests are under way in it, and a while longer, for what its server asks there. */
+export async function keepFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, parts: ToolParts): Promise<void> {
+  const { feeds } = parts.memory;
+  if (session.feedless) return;
+  const known = feeds.get(session.key);
+  const feed = known ?? openFeed(session, server, credentials, parts);
+  feeds.set(session.key, feed);
+  let timer: ReturnType<typeof setTimeout>;
+  const keeper: Listener = { hear: () => undefined, ended: () => clearTimeout(timer) };
+  const look = () => {
+    if (session.exchanges.size > 0) timer = setTimeout(look, IDLE_MS);
+    else {
+      feed.kept = false;
+      feed.listeners.delete(keeper);
+      if (feed.listeners.size === 0) feed.abort.abort("nobody_listens");
+    }
+  };
+  if (feed.kept) return;
+  feed.kept = true;
+  timer = setTimeout(look, IDLE_MS);
+  timer.unref?.();
+  feed.listeners.add(keeper);
+  // What is asked before the stream is there is lost: it gets a head start.
+  await Promise.race([feed.open, new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]);
+}
+
+function openFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, { send, memory }: ToolParts): SessionFeed {
+  const abort = new AbortController();
+  const listeners = new Set<Listener>();
+  const end = () => {
+    if (memory.feeds.get(session.key) === feed) memory.feeds.delete(session.key);
+    for (const listener of listeners) listener.ended();
+  };
+  const read = async (response: Response) => {
+    try {
+      for await (const message of upstreamMessages(response)) {
+        const { value } = message;
+        if (typeof value.method !== "string") continue;
+        if (value.id === undefined) for (const listener of listeners) listener.hear(value);
+        else for (const hear of [...session.exchanges].slice(0, 1)) hear(message);
+      }
+    } catch {
+      // It broke off: who listens sees the end and may listen again.
+    }
+    end();
+  };
+  const open = async () => {
+    const response = await send({ url: server.url, method: "GET", headers: { accept: "text/event-stream", ...credentials, ...sessionHeaders(session) }, abort, timeoutMs: HEAD_MS });
+    if (!isRefusal(response) && response.ok && isEventStream(response)) {
+      void read(response);
+      return true;
+    }
+    if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
+    if (!abort.signal.aborted) session.feedless = true;
+    end();
+    return false;
+  };
+  const feed: SessionFeed = { listeners, uris: new Map(), abort, kept: false, open: open() };
+  return feed;
+}

@@ -1,0 +1,132 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
+import { goneFromStateless, HANDSHAKE_VERSIONS, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
+import { abortReason, type Call } from "../call.ts";
+import type { Answer, WholeAnswer } from "../surface.ts";
+import { takeClientAnswer } from "./client-answers.ts";
+import { listened, type OpenChanges, sessionStream, subscriptionsOf } from "./listen.ts";
+import { type Relay, relayed, wholeAnswer } from "./relay.ts";
+import { sealed, unsealed } from "./session-token.ts";
+import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/**
+ * A server as the gateway itself shows it, in both dialects: a virtual one, or one that speaks the other dialect than
+ * its caller. What is the protocol's own business is answered here; everything else is carried to the servers behind.
+ */
+export interface SynthesizedServer {
+  readonly id: string;
+  readonly info: { readonly name: string; readonly version: string };
+  readonly capabilities: JsonObject;
+  readonly instructions: string | null;
+  /** Carries a request there, and the answer back. `session` is null of a stateless caller. */
+  carry(message: RpcMessage, sender: Sender, session: string | null): Relay;
+  readonly changes: OpenChanges;
+}
+
+/** What a caller of the handshake dialect gets that never said which logs it wants. */
+const DEFAULT_LOG_LEVEL = "info";
+const MOST_SUBSCRIPTIONS = 1_000;
+const PURPOSE = "mcp-session";
+
+export async function serve(call: Call, request: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
+  return request.envelope === null ? serveHandshake(call, request, server, parts) : serveStateless(call, request, server);
+}
+
+async function serveStateless(call: Call, { message, envelope }: ToolRequest, server: SynthesizedServer): Promise<Answer | Refusal> {
+  if (message === null || envelope === null) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
+  if (envelope.version !== STATELESS_VERSION) return refuse("rpc_unsupported_version", undefined, { extra: { supported: [STATELESS_VERSION], requested: envelope.version } });
+  if (message.kind !== "request") return accepted();
+  const { id } = message;
+  if (message.method === "server/discover") {
+    const result = { resultType: "complete", supportedVersions: [STATELESS_VERSION], capabilities: server.capabilities, ...(server.instructions === null ? {} : { instructions: server.instructions }), ttlMs: 0, cacheScope: "private", _meta: { [META.serverInfo]: server.info } };
+    return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
+  }
+  if (goneFromStateless(message.method ?? "") || message.method?.startsWith("tasks/") === true) return refuse("rpc_method_not_found");
+  const sender: Sender = { version: envelope.version, capabilities: carriedClientCapabilities(envelope.capabilities), clientInfo: envelope.clientInfo, logLevel: envelope.logLevel };
+  return relayed(call, message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null), "stateless");
+}
+
+async function serveHandshake(call: Call, { message }: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
+  const owner = `${principalOf(call)}\n${server.id}`;
+  if (message?.method === "initialize" && message.kind === "request") return initialized(call, message, server, owner, parts);
+  const token = call.request.headers.get("mcp-session-id");
+  if (token === null) return refuse("session_required");
+  const session = unsealed(parts.secrets, PURPOSE, owner, token);
+  if (session === null) return refuse("session_not_found");
+  const sender: Sender = {
+    version: String(session.version),
+    capabilities: carriedClientCapabilities(isObject(session.capabilities) ? session.capabilities : {}),
+    clientInfo: isObject(session.client) ? session.client : null,
+    logLevel: parts.memory.logLevels.get(token) ?? DEFAULT_LOG_LEVEL,
+  };
+  if (message === null) {
+    if (call.request.method === "GET") return sessionStream(call, token, sender, server.changes, parts);
+    parts.memory.subscriptions.delete(token);
+    return { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
+  }
+  if (message.kind === "response") {
+    await takeClientAnswer(parts, token, String(message.id), message.document.value);
+    return accepted();
+  }
+  if (message.kind === "notification") {
+    if (message.method === "notifications/cancelled") parts.memory.underWay.get(`${token}\n${String(message.params.requestId)}`)?.abort("client_disconnected");
+    return accepted();
+  }
+  if (message.method?.startsWith("tasks/") === true) return wholeAnswer(call, notServed(message.id), "handshake");
+  const empty = () => wholeAnswer(call, resultText(message.id, "{}"), "handshake");
+  if (message.method === "ping") return empty();
+  if (message.method === "logging/setLevel") {
+    if (typeof message.params.level === "string") parts.memory.logLevels.set(token, message.params.level);
+    return empty();
+  }
+  if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") {
+    const { uris, changed } = subscriptionsOf(parts, token);
+    const uri = String(message.params.uri);
+    if (message.method === "resources/unsubscribe") uris.delete(uri);
+    else if (uris.size >= MOST_SUBSCRIPTIONS) return refuse("rpc_invalid_params", `A session subscribes to at most ${MOST_SUBSCRIPTIONS} resources.`);
+    else uris.add(uri);
+    for (const tell of changed) tell();
+    return empty();
+  }
+  const key = `${token}\n${String(message.id)}`;
+  parts.memory.underWay.set(key, call.abort);
+  call.whenEnded.push(() => parts.memory.underWay.delete(key));
+  return relayed(call, cancellable(call, server.carry(message, sender, token)), "handshake");
+}
+
+/** A request its caller has cancelled gets no answer; its stream just ends. */
+async function* cancellable(call: Call, relay: Relay): Relay {
+  const refusal = yield* relay;
+  return abortReason(call) === "client_disconnected" ? refuse("upstream_interrupted", "The request was cancelled.") : refusal;
+}
+
+function initialized(call: Call, message: RpcMessage, server: SynthesizedServer, owner: string, parts: ToolParts): WholeAnswer {
+  const asked = message.params.protocolVersion;
+  const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
+  const { capabilities, clientInfo } = message.params;
+  const token = sealed(parts.secrets, PURPOSE, owner, { version, capabilities: isObject(capabilities) ? capabilities : {}, client: isObject(clientInfo) ? clientInfo : null, at: parts.clock.now() });
+  const result = { protocolVersion: version, capabilities: server.capabilities, serverInfo: server.info, ...(server.instructions === null ? {} : { instructions: server.instructions }) };
+  return wholeAnswer(call, resultText(message.id, JSON.stringify(result)), "handshake", { "mcp-session-id": token });
+}
+
+/** An error of this dialect leaves with 200: a 404 would end the session. */
+export function notServed(id: RpcId | null): string {
+  return errorText(id, { code: -32601, message: "This method is not served here." });
+}
+
+function accepted(): WholeAnswer {
+  return { kind: "whole", status: 202, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
+}
+
+/** What of a server's capabilities the gateway can carry across. */
+export function carriedCapabilities(capabilities: Readonly<Record<string, unknown>>): JsonObject {
+  const carried: JsonObject = {};
+  for (const name of ["tools", "prompts", "resources", "completions", "logging", "extensions", "experimental"]) {
+    const value = capabilities[name];
+    if (isObject(value)) carried[name] = name === "extensions" ? withoutTasks(value as JsonObject) : value;
+  }
+  return carried;
+}

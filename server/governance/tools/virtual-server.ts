@@ -1,0 +1,188 @@
+import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { mayUseTool } from "../../directory/tools/tool-access.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { ChangeFilter } from "../../wire/mcp/changes.ts";
+import { type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
+import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../../wire/mcp/namespace.ts";
+import { edited, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
+import type { Call, ToolRoute, ToolTarget } from "../call.ts";
+import { digestOf } from "../../wire/mcp/tool-definitions.ts";
+import { answerGate } from "./answer-gate.ts";
+import { isRefusal } from "../surface.ts";
+import { carry } from "./carry.ts";
+import { type Changes, openChanges } from "./changes.ts";
+import { filteredList } from "./listed-tools.ts";
+import { type Relay, tag } from "./relay.ts";
+import { sealed, unsealed } from "./session-token.ts";
+import { carriedCapabilities, notServed, type SynthesizedServer } from "./synthesized.ts";
+import { principalOf, type ToolParts } from "./tool-parts.ts";
+
+type ListKind = "tools" | "prompts" | "resources" | "resourceTemplates";
+const LISTS: Readonly<Record<string, ListKind>> = { "tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates" };
+const CAPABILITY_OF: Readonly<Record<ListKind, string>> = { tools: "tools", prompts: "prompts", resources: "resources", resourceTemplates: "resources" };
+const NAMED_BY: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
+
+/** Tells in a list's `_meta` which members could not be asked. */
+const UNAVAILABLE = "dev.gatehouse/unavailable";
+const MOST_PAGES = 50;
+const STATE_PURPOSE = "mcp-member-state";
+const STATE_MS = 3_600_000;
+
+/** Several servers as one: their tools, prompts and resources under namespaced names, in both dialects. */
+export function virtualServer(call: Call, virtual: VirtualServerEntry, route: ToolRoute, parts: ToolParts): SynthesizedServer {
+  return {
+    id: virtual.id,
+    info: { name: virtual.name, version: "1" },
+    capabilities: capabilitiesOf(route.targets),
+    instructions: virtual.description,
+    changes: (filter, sender) => memberChanges(call, route.targets, filter, sender, parts),
+    carry(message, sender, session) {
+      const kind = LISTS[message.method ?? ""];
+      if (kind !== undefined) return list(call, kind, message, sender, session, route.targets, parts);
+      const member = NAMED_BY[message.method ?? ""];
+      const target = route.targets[0];
+      return member === undefined || target === undefined || route.capability === null ? notThere(message) : delegate(call, { member, target, capability: route.capability, message, sender, session }, parts);
+    },
+  };
+}
+
+// oxlint-disable-next-line require-yield -- a relay without anything before its answer
+async function* notThere({ id }: RpcMessage): Relay {
+  return notServed(id);
+}
+
+function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
+  const all: Record<string, JsonObject> = { tools: {} };
+  for (const { server } of targets) {
+    for (const [name, value] of Object.entries(carriedCapabilities(server.capabilities))) {
+      if (name !== "tools" && name !== "prompts" && name !== "resources") continue;
+      const said = (all[name] ??= {});
+      for (const what of ["listChanged", "subscribe"]) if (isObject(value) && value[what] === true) said[what] = true;
+    }
+  }
+  return all;
+}
+
+/** What each member tells, under the addresses the virtual server gives its resources. A member that cannot be reached tells nothing. */
+async function memberChanges(call: Call, targets: readonly ToolTarget[], filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes[]> {
+  const opened = await Promise.all(
+    targets.map(async ({ server, slug }) => {
+      const own = filter.uris.flatMap((uri) => {
+        const named = memberOf({ type: "resource", name: uri });
+        return named?.slug === slug ? [named.capability.name] : [];
+      });
+      const changes = await openChanges(call, server, { ...filter, uris: own }, sender, parts);
+      return isRefusal(changes) ? [] : [namespacedChanges(slug ?? "", changes)];
+    }),
+  );
+  if (opened.some((one) => one.length === 0)) tag(call, "member_unavailable");
+  return opened.flat();
+}
+
+function namespacedChanges(slug: string, { honoured, notifications, close }: Changes): Changes {
+  async function* mapped(): AsyncGenerator<JsonObject, void> {
+    for await (const message of notifications) {
+      const { params } = message;
+      yield isObject(params) && typeof params.uri === "string" ? { ...message, params: { ...params, uri: namespacedUri(slug, params.uri) } } : message;
+    }
+  }
+  return { honoured: { ...honoured, uris: honoured.uris.map((uri) => namespacedUri(slug, uri)) }, notifications: mapped(), close };
+}
+
+interface Delegation {
+  readonly member: string;
+  readonly target: ToolTarget;
+  readonly capability: NonNullable<ToolRoute["capability"]>;
+  readonly message: RpcMessage;
+  readonly sender: Sender;
+  readonly session: string | null;
+}
+
+/** One member's own business, under the name the member knows. */
+async function* delegate(call: Call, { member, target, capability, message, sender, session }: Delegation, parts: ToolParts): Relay {
+  const slug = target.slug ?? "";
+  const { _meta: _1, inputResponses: _2, requestState: _3, ...what } = message.params;
+  const owner = `${principalOf(call)}\n${target.server.id}\n${message.method}\n${digestOf(what)}`;
+  const edits: Record<string, string> = { [member]: JSON.stringify(capability.name) };
+  const parsed: JsonObject = { ...message.params, [member]: capability.name };
+  // State a member gave is sealed for that member and that request: a retry cannot carry it to another.
+  // Of a handshake member there is none: its exchange waits in the gateway, which sealed that itself.
+  if (target.server.dialect === "stateless" && typeof message.params.requestState === "string") {
+    const opened = unsealed(parts.secrets, STATE_PURPOSE, owner, message.params.requestState);
+    const inner = opened !== null && Number(opened.until) > parts.clock.now() ? opened.state : null;
+    if (typeof inner !== "string") return refuse("rpc_invalid_params", "requestState is not what was given for this request.");
+    edits.requestState = JSON.stringify(inner);
+    parsed.requestState = inner;
+  }
+  const params = edited(message.document.memberText("params") ?? "{}", edits);
+  return yield* carry(
+    call,
+    {
+      server: target.server,
+      method: message.method ?? "",
+      params,
+      parsed,
+      capability,
+      id: message.id ?? 0,
+      dialect: session === null ? "stateless" : "handshake",
+      sender,
+      session,
+      gate: (text, result) => answerGate(call, target, text, result),
+      edit(result, text) {
+        const mapped = namespacedResult(slug, result);
+        const state: Record<string, string> = typeof result.requestState === "string" ? { requestState: JSON.stringify(sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState, until: parts.clock.now() + STATE_MS })) } : {};
+        const changed = mapped === null ? {} : Object.fromEntries(["content", "contents", "messages"].flatMap((name) => (mapped[name] === undefined ? [] : [[name, JSON.stringify(mapped[name])]])));
+        return edited(text, { ...changed, ...state });
+      },
+    },
+    parts,
+  );
+}
+
+/** Every member's list as one. A member that fails is named in `_meta`, and fails nobody else. */
+// oxlint-disable-next-line require-yield -- a relay without anything before its answer
+async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Sender, session: string | null, targets: readonly ToolTarget[], parts: ToolParts): Relay {
+  const asked = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);
+  const lists = await Promise.all(asked.map((target) => memberList(call, kind, message.method ?? "", target, sender, parts)));
+  if (call.abort.signal.aborted) return refuse("upstream_interrupted");
+  const unavailable: string[] = [];
+  const items: JsonValue[] = [];
+  asked.forEach(({ slug }, index) => {
+    const listed = lists[index];
+    if (listed == null) unavailable.push(slug ?? "");
+    else items.push(...listed.map((item) => namespacedItem(slug ?? "", kind, item)));
+  });
+  if (unavailable.length > 0) tag(call, "member_unavailable");
+  const result = JSON.stringify({ [kind]: items, ...(unavailable.length > 0 ? { _meta: { [UNAVAILABLE]: unavailable } } : {}) });
+  return resultText(message.id, session === null ? statelessResult(message.method ?? "", result, null) : result);
+}
+
+/** All pages of one member; null when it could not be asked. */
+async function memberList(call: Call, kind: ListKind, method: string, target: ToolTarget, sender: Sender, parts: ToolParts): Promise<JsonObject[] | null> {
+  const items: JsonObject[] = [];
+  let cursor: JsonValue | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const parsed: JsonObject = cursor === undefined ? {} : { cursor };
+    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, gate: () => null, edit: () => null }, parts);
+    const answer = await last(relay);
+    const result = typeof answer === "string" ? (JSON.parse(answer) as JsonObject).result : null;
+    if (!isObject(result)) return null;
+    const own = kind === "tools" ? (filteredList(parts.memory, target, result, target.server.dialect === "stateless") ?? result.tools) : result[kind];
+    if (Array.isArray(own)) items.push(...own.filter(isObject).filter((item) => kind !== "tools" || mayUseTool(target.access, String(item.name))));
+    cursor = result.nextCursor;
+    if (typeof cursor !== "string") return items;
+  }
+  return items;
+}
+
+async function last(relay: Relay): Promise<string | Refusal | null> {
+  try {
+    for (;;) {
+      const step = await relay.next();
+      if (step.done === true) return step.value;
+    }
+  } catch {
+    return null;
+  }
+}

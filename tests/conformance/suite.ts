@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { fileURLToPath } from "node:url";
+import { temporaryDirectory } from "../support/gateway.ts";
+
+export type Revision = "2025-11-25" | "2026-07-28";
+
+/** What the suite says of one scenario it requires; `failures` are the checks that failed. */
+export interface Verdict {
+  readonly scenario: string;
+  readonly passed: boolean;
+  readonly failures: readonly string[];
+}
+
+interface Check {
+  readonly id: string;
+  readonly status: string;
+  readonly errorMessage?: string;
+}
+
+function failed(checks: readonly Check[]): string[] {
+  return checks.filter(({ status }) => status === "FAILURE").map(({ id, errorMessage }) => `${id}: ${errorMessage ?? ""}`);
+}
+
+const SUITE = fileURLToPath(new URL("../../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url));
+
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const child = spawn(process.execPath, [SUITE, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
+  let output = "";
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece: Buffer) => (output += piece.toString()));
+  await new Promise<void>((resolve) => child.once("close", () => resolve()));
+  return output;
+}
+
+/** Runs what a revision requires of servers against the one at `url`. Scenarios beyond that are left out. */
+export async function judge(url: string, revision: Revision): Promise<Verdict[]> {
+  const out = await temporaryDirectory();
+  try {
+    const [listed, output] = [await run(["list", "--server", "--requirements", revision]), await run(["server", "--url", url, "--requirements", revision, "-o", out, "--timeout", "10000"])];
+    const required = [...(listed.split("Client scenarios")[0] ?? "").matchAll(/^ {2}- (\S+)/gm)].map(([, name]) => name as string);
+    const folders = await readdir(out);
+    return await Promise.all(
+      required.map(async (scenario) => {
+        const passed = new RegExp(`^✓ ${scenario}: [1-9]`, "m").test(output);
+        const folder = folders.find((name) => name.startsWith(`server-${scenario}-20`));
+        const checks = passed || folder === undefined ? [] : (JSON.parse(await readFile(`${out}/${folder}/checks.json`, "utf8")) as Check[]);
+        return { scenario, passed, failures: failed(checks) };
+      }),
+    );
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
+
+/** Runs one scenario for clients with `command` as the client, whose environment has `env` beside the suite's own. */
+export async function judgeClient(command: string, scenario: string, revision: Revision, env: Readonly<Record<string, string>>): Promise<Verdict> {
+  const out = await temporaryDirectory();
+  try {
+    const output = await run(["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", out, "--timeout", "25000"], env);
+    const folder = (await readdir(out)).find((name) => name.includes(scenario));
+    if (folder === undefined) return { scenario, passed: false, failures: [output.slice(-2000)] };
+    const checks = JSON.parse(await readFile(`${out}/${folder}/checks.json`, "utf8")) as Check[];
+    const failures = failed(checks);
+    return { scenario, passed: checks.some(({ status }) => status === "SUCCESS") && failures.length === 0, failures };
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
