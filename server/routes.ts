@@ -59,9 +59,6 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   ]),
   { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
-  { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
-  { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
-  { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), body: "may_be_gzip" },
   { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("sse_stream"), body: false },
   { method: "DELETE", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_session_end"), body: false },
@@ -73,6 +70,9 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("sse_stream"), body: false },
   { method: "DELETE", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_session_end"), body: false },
+  { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
+  { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
+  { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), body: "may_be_gzip" },
   ...PORTAL_ROUTES,
 ];
 
