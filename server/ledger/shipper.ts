@@ -53,6 +53,18 @@ function headOf(line: Buffer, columns: readonly string[]): ChainHead {
   return { seq: seq ?? 0, hash: hash ?? "" };
 }
 
+function idRangeOf(rows: readonly Buffer[]): AuditShipment["idRange"] {
+  const ids = rows.map(lineId);
+  let [least] = ids;
+  let most = least;
+  if (least === undefined || most === undefined) return null;
+  for (const id of ids) {
+    if (id < least) least = id;
+    if (id > most) most = id;
+  }
+  return { least, most };
+}
+
 export function startShipper(options: ShipperOptions): Shipper {
   const { db, log, directory, journal, chain, writer } = options;
   const ship = options.ship ?? shipAuditRows;
@@ -101,7 +113,7 @@ export function startShipper(options: ShipperOptions): Shipper {
     const first = shipment.rows[0];
     const last = shipment.rows.at(-1);
     const head = last === undefined ? null : headOf(last, columns);
-    const base = { chainId: chain.chainId, writer, from: recorded, to: shipment.end, columns, checkpoints: shipment.checkpoints, firstSeq: first === undefined ? null : headOf(first, columns).seq, head };
+    const base = { chainId: chain.chainId, writer, from: recorded, to: shipment.end, columns, checkpoints: shipment.checkpoints, firstSeq: first === undefined ? null : headOf(first, columns).seq, idRange: idRangeOf(shipment.rows), head };
     let rows: AuditShipment["rows"] = shipment.rows;
     let known: AuditShipment["ids"] = null;
     for (let attempt = 0; ; ) {

@@ -15,6 +15,8 @@ export interface AuditShipment {
   readonly to: { readonly segment: number; readonly offset: number };
   /** Position of the first row; null when there is none. */
   readonly firstSeq: number | null;
+  /** Least and greatest id of the rows: they say which partitions need not be looked at. Null when there is no row. */
+  readonly idRange: { readonly least: string; readonly most: string } | null;
   /** Last row shipped; null when there is none. */
   readonly head: { readonly seq: number; readonly hash: string } | null;
   /** Lines of `audit_rows` in COPY's text format, each with its line feed, dense in the chain. */
@@ -95,7 +97,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
   if (moved.rowCount !== 1) return false;
   if (shipment.ids === null) {
     await copyRows(client, shipment.columns, shipment.rows);
-    if (head !== null) await addUp(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3", [chainId, firstSeq, head.seq]);
+    if (head !== null) await addUp(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5", [chainId, firstSeq, head.seq, shipment.idRange?.least, shipment.idRange?.most]);
   } else {
     const { rows } = await client.query<{ id: string }>("SELECT id FROM audit_rows WHERE id = ANY($1)", [shipment.ids]);
     const there = new Set(rows.map(({ id }) => id));
