@@ -12,6 +12,8 @@ import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
+import { toolServerDiscovery } from "./governance/tools/discovery.ts";
+import { toolMemory } from "./governance/tools/tool-memory.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
 import { type Clock, systemClock } from "./kernel/clock.ts";
 import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
@@ -23,6 +25,7 @@ import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
+import { expireApprovals } from "./store/approvals.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
@@ -37,6 +40,7 @@ import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
 import { echoProvider } from "./upstreams/providers/echo/echo.ts";
 import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
 import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
+import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
 import { converseCodec } from "./wire/converse/converse-codec.ts";
 import { geminiCodec } from "./wire/gemini/gemini-codec.ts";
@@ -65,6 +69,7 @@ const AFTER_DRAIN_SECONDS = 5;
 const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
+const APPROVALS_EXPIRED_MS = 5_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
@@ -100,7 +105,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
 
     const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
-    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log)] : [];
+    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log), every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log)] : [];
     closers.push(async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
     });
@@ -111,7 +116,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -327,6 +332,14 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
+    tools: {
+      db: connection.db,
+      secrets,
+      clock,
+      send: toolServerSend(parts.upstream.outbound),
+      origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback },
+      memory: toolMemory(),
+    },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),

@@ -8,6 +8,7 @@ import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
+import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 
 /**
@@ -15,13 +16,15 @@ import { messages } from "./surfaces/messages/messages.ts";
  * row, every control. An open route asks for no credential and leaves no row. The control plane's routes stand in
  * surfaces/admin/routes.ts.
  */
-export type Method = "GET" | "POST" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface Governed extends GovernedRoute {
   readonly method: Method;
   readonly path: string;
 }
 
+const mcp = (proxySubtype: string) => ({ proxyType: "mcp", proxySubtype }) as const;
+const virtualMcp = (proxySubtype: string) => ({ proxyType: "virtual_mcp", proxySubtype }) as const;
 const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
 
 export const GOVERNED_ROUTES: readonly Governed[] = [
@@ -41,6 +44,17 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   ]),
   { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
+  { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_jsonrpc"), body: true },
+  { method: "GET", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("sse_stream"), body: false },
+  { method: "DELETE", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_session_end"), body: false },
+  { method: "GET", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: false },
+  { method: "POST", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
+  { method: "PUT", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
+  { method: "PATCH", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
+  { method: "DELETE", path: "/v1/proxy/mcp/:server_id/:path{.+}", surface: toolServer, audit: mcp("mcp_sub_path"), body: true },
+  { method: "POST", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_jsonrpc"), body: true },
+  { method: "GET", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("sse_stream"), body: false },
+  { method: "DELETE", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_session_end"), body: false },
 ];
 
-export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health"] as const;
+export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health", "/v1/proxy/mcp/health", "/v1/proxy/vmcp/health"] as const;

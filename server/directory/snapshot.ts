@@ -1,6 +1,8 @@
 import type { SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
 import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type MediaPrices, type Prices } from "./models/prices.ts";
+import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
+import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
@@ -22,6 +24,9 @@ export interface TenantSnapshot {
   readonly routingGroupsByName: ReadonlyMap<string, RoutingGroupEntry>;
   /** By the gateway id of its virtual model. */
   readonly routingGroupsByModelId: ReadonlyMap<string, RoutingGroupEntry>;
+  readonly toolServers: ReadonlyMap<string, ToolServerEntry>;
+  readonly virtualServers: ReadonlyMap<string, VirtualServerEntry>;
+  readonly serverConfigs: ReadonlyMap<string, TenantPolicyRows["server_configs"][number]>;
   /** Where the tenant's calls may be processed; empty: anywhere. */
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
@@ -88,10 +93,14 @@ export interface GroupScope {
   /** The group and its ancestors, nearest first. */
   readonly chain: readonly { readonly id: string; readonly name: string }[];
   readonly granted: ReadonlySet<string>;
+  /** What of each tool server they may use; a server that is not here is not granted. */
+  readonly tools: ReadonlyMap<string, ToolAccess>;
+  /** The group and those ancestors whose bindings reach it. */
+  readonly grantingGroups: ReadonlySet<string>;
 }
 
 /** Binds a sealed upstream secret to the record it was stored with. */
-export function sealContext(table: "providers" | "models", id: string): string {
+export function sealContext(table: "providers" | "models" | "mcp_servers", id: string): string {
   return `${table}.api_key:${id}`;
 }
 
@@ -161,6 +170,9 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     routingGroups: new Map(groups.map((group) => [group.id, group])),
     routingGroupsByName: new Map(groups.map((group) => [group.name, group])),
     routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
+    toolServers: compileToolServers(rows.mcp_servers, (row) => (row.api_key_sealed === null ? null : secrets.open(row.api_key_sealed, sealContext("mcp_servers", row.id)))),
+    virtualServers: compileVirtualServers(rows.virtual_servers),
+    serverConfigs: new Map(rows.server_configs.map((row) => [row.id, row])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
   };
@@ -182,6 +194,8 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       tenant,
       chain: chain.map(({ id, name }) => ({ id, name })),
       granted: new Set(chain.flatMap((row) => row.model_ids)),
+      tools: toolAccessOf(chain.flatMap((row) => row.config_ids).flatMap((id) => tenant.serverConfigs.get(id) ?? [])),
+      grantingGroups: new Set(chain.filter((row) => row.grants).map((row) => row.id)),
     });
   }
   return scopes;

@@ -57,6 +57,9 @@ export async function admit(call: Call, parts: AdmissionParts): Promise<Refusal 
 
 /** Every form the vendors' clients send a key in. One in the query goes no further: rows and logs hold paths only. */
 function presentedKey({ headers, url }: Request): string | null {
+  // Beside a key of its own header, a bearer is the caller's token for a tool server.
+  const own = headers.get("x-api-key");
+  if (own !== null && looksLikeApiKey(own)) return own;
   const bearer = headers.get("authorization");
   if (bearer !== null && /^bearer /i.test(bearer)) return bearer.slice(7).trim();
   const named = headers.get("x-api-key") ?? headers.get("api-key") ?? headers.get("x-goog-api-key");

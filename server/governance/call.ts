@@ -1,7 +1,10 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
+import type { ToolAccess } from "../directory/tools/tool-access.ts";
+import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/tool-server-entry.ts";
 import type { MicroUsd } from "../kernel/money.ts";
+import type { Capability } from "../wire/mcp/capability.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Reservation } from "./limits/counters.ts";
 
@@ -41,6 +44,8 @@ export interface Call {
   scope: GroupScope | null;
   /** The models that may serve it, once access has been granted. */
   route: Route | null;
+  /** The tool servers it may reach, once access has been granted. */
+  tools: ToolRoute | null;
   /** The model that is to serve it: of a routing group what stands for it until an attempt is made, then that attempt's. */
   model: ModelEntry | null;
   /** Every attempt at a provider, in order. */
@@ -59,6 +64,23 @@ export interface Route {
   readonly group: RoutingGroupEntry | null;
   /** Each granted to the caller and able to serve it; never empty. */
   readonly members: readonly RoutingMember[];
+}
+
+/** The tool servers a call may reach. */
+export interface ToolRoute {
+  /** Null where the caller named a server itself. */
+  readonly virtual: VirtualServerEntry | null;
+  /** One, but for lists of a virtual server; of a virtual server possibly none. */
+  readonly targets: readonly ToolTarget[];
+  /** As the server knows it. */
+  readonly capability: Capability | null;
+}
+
+export interface ToolTarget {
+  readonly server: ToolServerEntry;
+  readonly access: ToolAccess;
+  /** Its name within the virtual server. */
+  readonly slug: string | null;
 }
 
 /** One try at one provider, as the audit row tells it. */

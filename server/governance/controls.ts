@@ -1,4 +1,5 @@
 import { access } from "./access/access.ts";
+import { toolAccess } from "./access/tool-access.ts";
 import type { RequestControl } from "./control.ts";
 import { parameters } from "./parameters/parameters.ts";
 
@@ -7,5 +8,5 @@ import { parameters } from "./parameters/parameters.ts";
  * may use the model is settled before anything is counted, changed or looked at.
  */
 export function requestControls(limits: RequestControl): readonly RequestControl[] {
-  return [access, limits, parameters];
+  return [access, toolAccess, limits, parameters];
 }

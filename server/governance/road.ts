@@ -145,7 +145,7 @@ export class Road {
         const errorFrame = failure === null ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);
-        settle(call, answer.codec.usage ?? estimated(answer.inputCharacters, answer.codec.outputLength));
+        settle(call, answer.codec.usage ?? (answer.inputCharacters === null ? null : estimated(answer.inputCharacters, answer.codec.outputLength)));
         const outcome: Outcome = abandoned !== null ? { status: answer.status, errorType: abandoned, errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream" } : failure !== null ? { ...outcomeOf(failure), status: answer.status } : { status: answer.status, errorType: null, errorMessage: null };
         const { hash, preview } = content.close(call.scope?.tenant.storeBodies ?? "none");
         closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });

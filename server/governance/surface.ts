@@ -41,8 +41,8 @@ export interface StreamAnswer {
   readonly codec: StreamCodec;
   /** What the codec already gave while it was seen whether the answer would begin. */
   readonly head: readonly Uint8Array[];
-  /** Length of the input, for an estimate when the provider never tells. */
-  readonly inputCharacters: number;
+  /** Length of the input, for an estimate when the provider never tells; null where nothing is metered. */
+  readonly inputCharacters: number | null;
 }
 
 export function isRefusal(value: Refusal | object): value is Refusal {

@@ -1,3 +1,4 @@
+import type { ToolReference } from "./tools/tool-request.ts";
 import type { InboundRequest, TextSlot } from "../wire/inbound.ts";
 
 /**
@@ -7,6 +8,8 @@ import type { InboundRequest, TextSlot } from "../wire/inbound.ts";
 export interface RequestView {
   /** How the caller named the model; null on calls that address none. */
   readonly model: ModelReference | null;
+  /** The tool server addressed, and what of it; null on calls that address none. */
+  readonly tool: ToolReference | null;
   readonly streaming: boolean;
   /** Null where the caller did not say; setting writes it into the request. */
   temperature: number | null;
@@ -41,6 +44,7 @@ export interface ModelReference {
 /** The view of a request that carries nothing for a model. */
 export const EMPTY_VIEW: RequestView = {
   model: null,
+  tool: null,
   streaming: false,
   temperature: null,
   maxTokens: null,
@@ -57,6 +61,7 @@ export const EMPTY_VIEW: RequestView = {
 /** A request in a vendor's format, as controls see it. */
 export class InboundView implements RequestView {
   readonly model: ModelReference;
+  readonly tool = null;
   private readonly inbound: InboundRequest;
 
   constructor(inbound: InboundRequest, modes: readonly string[]) {

@@ -23,6 +23,14 @@ const roles = z.string().transform((value, ctx) => {
   return names as Role[];
 });
 
+const origins = z.string().transform((value, ctx) => {
+  const given = value.split(",").map((origin) => origin.trim()).filter((origin) => origin !== "");
+  const bad = given.filter((origin) => !URL.canParse(origin) || new URL(origin).origin !== origin);
+  if (bad.length === 0) return given;
+  ctx.addIssue({ code: "custom", message: `must be a comma list of origins such as https://app.example, which ${bad[0]} is not` });
+  return z.NEVER;
+});
+
 const base64Of32Bytes = z.string().refine((value) => Buffer.from(value, "base64").byteLength === 32, "must be 32 bytes, base64");
 
 interface Variable {
@@ -53,6 +61,8 @@ export const VARIABLES = {
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
   GW_UPSTREAM_TIMEOUT_SECONDS: { schema: integer(1, 86_400), default: "600", meaning: "longest silence of an upstream: until its first byte, and between two pieces of a stream" },
   GW_ALLOW_PRIVATE_UPSTREAMS: { schema: onOff, meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback" },
+  GW_MCP_STATELESS_PROBE: { schema: onOff, default: "on", meaning: "whether tool servers are asked for the stateless dialect first when they are discovered" },
+  GW_MCP_ALLOWED_ORIGINS: { schema: origins, default: "", meaning: "comma list of web origins whose pages may call tool servers; the gateway's own may" },
   GW_LOG_LEVEL: { schema: z.enum(["debug", "info", "warn", "error"]), default: "info", meaning: "least important level that is logged" },
 } as const satisfies Record<string, Variable>;
 
@@ -92,6 +102,10 @@ export interface Configuration {
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
   readonly allowPrivateUpstreams: boolean;
+  readonly mcpStatelessProbe: boolean;
+  readonly mcpAllowedOrigins: readonly string[];
+  /** Whether the host bound to is this machine only. */
+  readonly loopback: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
 }
 
@@ -124,6 +138,9 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     maxBodyBytes: (read(env, "GW_MAX_BODY_MB") as number) * 1024 * 1024,
     upstreamTimeoutMs: (read(env, "GW_UPSTREAM_TIMEOUT_SECONDS") as number) * 1000,
     allowPrivateUpstreams: read(env, "GW_ALLOW_PRIVATE_UPSTREAMS") ?? LOOPBACK.has(host),
+    mcpStatelessProbe: read(env, "GW_MCP_STATELESS_PROBE") as boolean,
+    mcpAllowedOrigins: (read(env, "GW_MCP_ALLOWED_ORIGINS") ?? []) as string[],
+    loopback: LOOPBACK.has(host),
     logLevel: read(env, "GW_LOG_LEVEL") as Configuration["logLevel"],
   };
 }

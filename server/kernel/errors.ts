@@ -38,6 +38,26 @@ export const ERRORS = {
   model_not_allowed: { status: 403, message: "The model is not granted to the caller's resource group.", retry: false },
   model_disabled: { status: 403, message: "The model is switched off.", retry: false },
 
+  // Tool servers
+  tool_server_not_found: { status: 404, message: "There is no such tool server.", retry: false },
+  tool_server_not_allowed: { status: 403, message: "The tool server is not granted to the caller's resource group.", retry: false },
+  tool_server_disabled: { status: 403, message: "The tool server is switched off.", retry: false },
+  tool_not_allowed: { status: 403, message: "There is no such tool, prompt or resource for this caller.", retry: false },
+  // 200, because the protocol's clients take a 403 for a missing OAuth scope.
+  approval_required: { status: 200, message: "This call needs approval. Send it again with X-Approval-Token once it is approved.", retry: false },
+  approval_token_invalid: { status: 403, message: "The approval token is not valid for this call, or was used.", retry: false },
+  approval_not_pending: { status: 409, message: "This approval was resolved already, or has expired.", retry: false },
+  origin_not_allowed: { status: 403, message: "This origin or host may not call tool servers through this gateway.", retry: false },
+  session_not_found: { status: 404, message: "There is no such session. Begin again with initialize.", retry: false },
+  session_required: { status: 400, message: "Begin with initialize, and send its Mcp-Session-Id with every request.", retry: false },
+  rpc_parse_error: { status: 400, message: "The body is not JSON.", retry: false },
+  rpc_invalid_request: { status: 400, message: "The body is not one JSON-RPC 2.0 message.", retry: false },
+  rpc_invalid_params: { status: 400, message: "The params of the request are not valid.", retry: false },
+  rpc_method_not_found: { status: 404, message: "This method is not served here.", retry: false },
+  rpc_header_mismatch: { status: 400, message: "A header says something else than the body.", retry: false },
+  rpc_unsupported_version: { status: 400, message: "This version of the protocol is not served here.", retry: false },
+  input_not_supported: { status: 200, message: "The tool server asks for input that this client cannot give.", retry: false },
+
   // What limits and parameter governance say
   rate_limit_exceeded: { status: 429, message: "A rate limit is reached.", retry: true },
   usage_limit_reached: { status: 429, message: "A usage limit is reached.", retry: false },

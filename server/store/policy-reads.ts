@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import type { DataRetention, McpServerTable, ModelTable, ProviderTable, RoutingGroupTable, ServerConfigTable, VirtualServerTable } from "./schema.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
-import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
@@ -11,6 +11,9 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
   readonly routing_groups: Selectable<RoutingGroupTable>[];
+  readonly mcp_servers: Selectable<McpServerTable>[];
+  readonly server_configs: Selectable<ServerConfigTable>[];
+  readonly virtual_servers: Selectable<VirtualServerTable>[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
@@ -21,7 +24,10 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
     const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
     const routingGroups = await trx.selectFrom("routing_groups").selectAll().where("tenant_id", "=", tenantId).orderBy("id").execute();
-    return { tenant, providers, models, routing_groups: routingGroups, ...(await readPolicyRows(trx, tenantId)) };
+    const mcpServers = await trx.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).execute();
+    const serverConfigs = await trx.selectFrom("server_configs").selectAll().where("tenant_id", "=", tenantId).execute();
+    const virtualServers = await trx.selectFrom("virtual_servers").selectAll().where("tenant_id", "=", tenantId).execute();
+    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 
@@ -34,6 +40,10 @@ export interface GroupChainRow {
   readonly depth: number;
   /** Models bound at `id` that reach `leaf`: none above a group that does not inherit. */
   readonly model_ids: string[];
+  /** Server configurations bound at `id` that reach `leaf`, likewise. */
+  readonly config_ids: string[];
+  /** Whether what is bound at `id` reaches `leaf`. */
+  readonly grants: boolean;
 }
 
 /** The chains of the given groups, each from the group up to its root. A group of another tenant is not there. */
@@ -47,8 +57,9 @@ export async function readGroupChains(db: Database, tenantId: string, groupIds: 
         FROM chain c JOIN resource_groups g ON g.id = c.parent_group_id AND g.tenant_id = ${tenantId}
        WHERE c.depth < 1000
     )
-    SELECT leaf, id, name, depth,
-           CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id) ELSE '{}' END AS model_ids
+    SELECT leaf, id, name, depth, grants,
+           CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id) ELSE '{}' END AS model_ids,
+           CASE WHEN grants THEN ARRAY(SELECT c.config_id FROM server_config_groups c WHERE c.group_id = chain.id) ELSE '{}' END AS config_ids
       FROM chain ORDER BY leaf, depth`.execute(db);
   return rows;
 }

@@ -64,6 +64,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     jwtExpirySeconds: 3600,
     passwords: { hashPassword, verifyPassword, dummyVerify },
     upstream: { clock, providers: { echo: echoProvider(clock) }, codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec } },
+    toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },
     health: { "/healthz": () => Response.json({ status: "alive" }), "/readyz": () => Response.json({}), "/metrics": () => new Response("") },
     ...options,
   });

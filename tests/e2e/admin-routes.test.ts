@@ -38,6 +38,13 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
+  "POST /v1/admin/mcp-servers": { name: "made-by-table", base_url: "http://made-by-table.example" },
+  "PATCH /v1/admin/mcp-servers/{id}": { description: "x" },
+  "POST /v1/admin/mcp-servers/test-connection": { base_url: "http://made-by-table.example" },
+  "POST /v1/admin/server-configs": { name: "made-by-table", mcp_server_id: "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV" },
+  "PATCH /v1/admin/server-configs/{id}": { description: "x" },
+  "POST /v1/admin/virtual-servers": { name: "made-by-table" },
+  "PATCH /v1/admin/virtual-servers/{id}": { description: "x" },
   "POST /v1/admin/proxy-logs/query": {},
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
@@ -67,6 +74,9 @@ beforeAll(async () => {
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
+  ids["/v1/admin/mcp-servers"] = (await acme.send("POST", "/v1/admin/mcp-servers", { name: "t", base_url: "http://tools.example" })).body.id;
+  ids["/v1/admin/server-configs"] = (await acme.send("POST", "/v1/admin/server-configs", { name: "c", mcp_server_id: ids["/v1/admin/mcp-servers"] })).body.id;
+  ids["/v1/admin/virtual-servers"] = (await acme.send("POST", "/v1/admin/virtual-servers", { name: "v" })).body.id;
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });
 afterAll(() => plane.close());

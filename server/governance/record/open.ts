@@ -53,6 +53,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     identity: null,
     scope: null,
     route: null,
+    tools: null,
     model: null,
     attempts: [],
     whenEnded: [],

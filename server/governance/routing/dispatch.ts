@@ -8,6 +8,8 @@ import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request
 import { type Answer, isRefusal } from "../surface.ts";
 import { attempt, type AttemptParts, type AttemptResult, providerOf, targetOf } from "./attempt.ts";
 import { chooseMember } from "./choose.ts";
+import { type ToolDispatch, toolDispatch } from "../tools/tool-dispatch.ts";
+import type { ToolParts } from "../tools/tool-parts.ts";
 import { type Conversation, conversationErrand, type ConversationParts } from "./conversation.ts";
 import { embeddingsErrand } from "./embeddings.ts";
 import type { Errand, Prepared } from "./errand.ts";
@@ -21,6 +23,7 @@ export interface Dispatch {
   converse(call: Call, conversation: Conversation): Promise<Answer | Refusal>;
   embed(call: Call, request: EmbeddingsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
+  readonly tools: ToolDispatch;
 }
 
 export interface DispatchParts extends AttemptParts, ConversationParts {
@@ -32,6 +35,7 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
   readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
   /** From 0 to below 1. */
   readonly random: () => number;
+  readonly tools: Omit<ToolParts, "begin">;
 }
 
 /** A wait for a member to be free again is worth it only while the caller's own client still waits. */
@@ -43,6 +47,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
     converse: (call, conversation) => send(call, conversationErrand(conversation, parts)),
     embed: (call, request) => send(call, embeddingsErrand(request)),
     countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
+    tools: toolDispatch({ ...parts.tools, begin: parts.begin }),
   };
 }
 

@@ -29,6 +29,7 @@ export interface AdminDeps {
     dummyVerify(password?: string): Promise<boolean>;
   };
   readonly upstream: AdminServices["upstream"];
+  readonly toolServers: AdminServices["toolServers"];
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
   readonly liveChain?: (() => LiveChain | null) | undefined;
   /** By path: `/healthz`, `/readyz`, `/metrics`. One that is not given answers 404. */
@@ -84,5 +85,5 @@ function servicesOf(deps: AdminDeps): AdminServices {
     dummyVerify: deps.passwords.dummyVerify,
   };
   let document: object | undefined;
-  return { directory, logins, upstream: deps.upstream, liveChain: deps.liveChain ?? (() => null), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
+  return { directory, logins, upstream: deps.upstream, toolServers: deps.toolServers, liveChain: deps.liveChain ?? (() => null), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
 }

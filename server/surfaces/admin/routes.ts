@@ -7,6 +7,7 @@ import { alertOperations } from "./alerts.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
+import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
 import type { Operation } from "./operation.ts";
@@ -15,7 +16,9 @@ import { providerOperations } from "./providers.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
+import { serverConfigOperations } from "./server-configs.ts";
 import { tenantOperations } from "./tenants.ts";
+import { virtualServerOperations } from "./virtual-servers.ts";
 
 /** Every route of the control plane. */
 export const OPERATIONS: readonly Operation[] = [
@@ -29,6 +32,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...catalogOperations,
   ...resourceGroupOperations,
   ...groupModelOperations,
+  ...mcpServerOperations,
+  ...serverConfigOperations,
+  ...virtualServerOperations,
   ...groupPolicyOperations,
   ...alertOperations,
   ...apiKeyOperations,

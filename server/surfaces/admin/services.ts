@@ -1,6 +1,7 @@
 import type { Logins } from "../../directory/people/logins.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { probe } from "../../governance/routing/probe.ts";
+import type { ToolServerDiscovery } from "../../governance/tools/discovery.ts";
 import type { Log } from "../../kernel/log.ts";
 
 export type HealthHandler = (request: Request) => Response | Promise<Response>;
@@ -18,6 +19,8 @@ export interface AdminServices {
   readonly logins: Logins;
   /** The way to the providers, for probes. */
   readonly upstream: Parameters<typeof probe>[1];
+  /** The way to tool servers, for what they are and offer. */
+  readonly toolServers: ToolServerDiscovery;
   /** The chain this process writes; null when it writes none. */
   readonly liveChain: () => LiveChain | null;
   /** Answers of paths that are not the control plane's own: `/healthz`, `/readyz`, `/metrics`. */

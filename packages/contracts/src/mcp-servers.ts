@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { description, httpUrl, pageQuery, recordName, search, timestamp } from "./conventions.ts";
+import { upstreamKey } from "./providers.ts";
+
+const authType = z.enum(["none", "bearer", "oauth"]);
+export const toolServerId = z.string().regex(/^mcp-[0-9A-HJKMNP-TV-Z]{26}$/, "must be the id of a tool server");
+const endpointPath = z
+  .string()
+  .max(500)
+  .regex(/^(?:\/[\w.~!$&'()*+,;=:@%/-]*)?$/, "must be empty or a path that begins with /")
+  .refine((path) => !/(?:^|\/)\.{1,2}(?:\/|$)/.test(path), "may not climb");
+
+const written = {
+  description: description.optional(),
+  auth_type: authType.optional().describe("how the gateway authenticates there: not at all, with api_key as bearer, or with the caller's own token; none when left out"),
+  api_key: upstreamKey.nullable().optional().describe("write-only, of auth_type bearer; null takes it away"),
+  timeout: z.number().positive().max(3600).optional().describe("seconds an answer may take to begin; 30 when left out"),
+  enabled: z.boolean().optional(),
+  icon_url: httpUrl.nullable().optional(),
+};
+
+export const mcpServerCreate = z
+  .strictObject({ name: recordName, base_url: httpUrl, mcp_endpoint_path: endpointPath.optional().describe("/mcp when left out"), ...written })
+  .meta({ id: "McpServerCreate" });
+
+export const mcpServerUpdate = z.strictObject({ name: recordName.optional(), base_url: httpUrl.optional(), mcp_endpoint_path: endpointPath.optional(), ...written }).meta({ id: "McpServerUpdate" });
+
+const discoveryStatus = z.enum(["found", "unauthorized", "inconclusive"]);
+
+export const mcpServer = z
+  .strictObject({
+    id: z.string().describe("the path segment of the governed endpoint"),
+    tenant_id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    base_url: z.string(),
+    mcp_endpoint_path: z.string(),
+    auth_type: authType,
+    has_api_key: z.boolean(),
+    api_key_hint: z.string().nullable(),
+    timeout: z.number(),
+    enabled: z.boolean(),
+    icon_url: z.string().nullable(),
+    dialect: z.enum(["handshake", "stateless"]).nullable().describe("null until a discovery was conclusive"),
+    protocol_version: z.string().nullable(),
+    server_name: z.string().nullable(),
+    server_version: z.string().nullable(),
+    capabilities: z.record(z.string(), z.unknown()),
+    tools: z.array(z.strictObject({ name: z.string(), hash: z.string() })).describe("as last discovered, with the hash of each definition"),
+    discovered_at: timestamp.nullable(),
+    is_healthy: z.boolean().nullable(),
+    health_checked_at: timestamp.nullable(),
+    discovery: z.strictObject({ status: discoveryStatus, detail: z.string() }).optional().describe("of a create: what the first discovery came to"),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "McpServer" });
+
+export const mcpServerQuery = z.strictObject({ ...pageQuery.shape, search, enabled_only: z.enum(["true", "false"]).optional() });
+
+export const toolDiff = z
+  .strictObject({
+    added: z.array(z.string()),
+    removed: z.array(z.string()),
+    changed: z.array(z.string()),
+    changed_under_approval: z.array(z.string()).describe("changed tools that a server configuration names: whoever allowed them saw another definition"),
+  })
+  .meta({ id: "ToolDiff" });
+
+export const refreshResult = z
+  .strictObject({ status: discoveryStatus, detail: z.string(), diff: toolDiff.nullable().describe("null when nothing was found"), server: mcpServer })
+  .meta({ id: "McpRefresh" });
+
+export const mcpHealth = z.strictObject({ id: z.string(), is_healthy: z.boolean(), status: discoveryStatus, detail: z.string(), health_checked_at: timestamp }).meta({ id: "McpServerHealth" });
+
+export const testConnectionBody = z
+  .strictObject({ base_url: httpUrl, mcp_endpoint_path: endpointPath.optional(), auth_type: authType.optional(), api_key: upstreamKey.nullable().optional(), timeout: z.number().positive().max(60).optional() })
+  .meta({ id: "TestConnection" });
+
+export const testConnectionResult = z
+  .strictObject({
+    status: discoveryStatus,
+    detail: z.string(),
+    dialect: z.string().nullable(),
+    protocol_version: z.string().nullable(),
+    server_name: z.string().nullable(),
+    server_version: z.string().nullable(),
+    tools: z.array(z.string()),
+    oauth: z
+      .strictObject({ resource_metadata_url: z.string(), authorization_servers: z.array(z.string()), scopes_supported: z.array(z.string()) })
+      .nullable()
+      .describe("what the server says of how to authorize; null when it says nothing"),
+  })
+  .meta({ id: "TestConnectionResult" });
+
+export const mcpSnapshot = z
+  .strictObject({
+    id: z.string(),
+    taken_at: timestamp,
+    protocol_version: z.string(),
+    dialect: z.string(),
+    server_version: z.string().nullable(),
+    capabilities: z.record(z.string(), z.unknown()),
+    tools: z.array(z.unknown()),
+    prompts: z.array(z.unknown()),
+    resources: z.array(z.unknown()),
+    resource_templates: z.array(z.unknown()),
+    diff: toolDiff,
+  })
+  .meta({ id: "McpSnapshot" });
+
+export type McpServer = z.output<typeof mcpServer>;
+export type McpServerCreate = z.output<typeof mcpServerCreate>;
+export type McpServerUpdate = z.output<typeof mcpServerUpdate>;
+export type McpServerQuery = z.output<typeof mcpServerQuery>;
+export type McpSnapshot = z.output<typeof mcpSnapshot>;
+export type ToolDiffRead = z.output<typeof toolDiff>;

@@ -1,0 +1,194 @@
+import { timingSafeEqual } from "node:crypto";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { isUuid, uuid } from "../../kernel/ids.ts";
+import { approvalById, approvalPage, consumeApproval, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import { notFound } from "../writes/records.ts";
+import type { Directory } from "../writes/write.ts";
+
+type Parts = Pick<Directory, "db" | "secrets" | "clock">;
+
+/** A request for approval as callers and people read it (interface 2.5). */
+export interface Approval {
+  readonly id: string;
+  readonly server_config_id: string | null;
+  readonly server_name: string;
+  readonly capability_type: string;
+  readonly capability_name: string;
+  readonly requester_type: string;
+  readonly requester_display: string;
+  readonly requester_group_id: string;
+  readonly call_arguments: unknown;
+  readonly request_metadata: Record<string, unknown>;
+  readonly status: string;
+  readonly timeout_seconds: number;
+  readonly expires_at: string;
+  readonly resolved_by: string | null;
+  readonly resolved_at: string | null;
+  readonly resolution_note: string | null;
+  readonly created_at: string;
+}
+
+/** Who looks at approvals: the caller that asked, by user or key id, and the groups they are in. Null of an administrator. */
+export interface Viewer {
+  readonly requesterId: string;
+  readonly groupIds: readonly string[];
+}
+
+/** What a blocked call asks approval for. */
+export interface ApprovalDemand {
+  readonly tenantId: string;
+  readonly serverConfigId: string | null;
+  readonly serverId: string;
+  readonly serverName: string;
+  readonly capabilityName: string;
+  readonly requesterType: "user" | "api_key";
+  readonly requesterId: string;
+  readonly requesterDisplay: string;
+  readonly requesterGroupId: string;
+  readonly approverGroupIds: readonly string[];
+  /** JSON. */
+  readonly callArguments: string;
+  readonly argumentsDigest: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
+  readonly timeoutSeconds: number;
+}
+
+const TOKEN = /^gw_apr_([0-9a-f]{32})_([0-9a-f]{64})$/;
+
+function tokenOf(parts: Parts, row: Pick<ApprovalRow, "id" | "tenant_id" | "token_nonce">): string {
+  return `gw_apr_${row.id.replaceAll("-", "")}_${parts.secrets.hmac("approval-token", `${row.tenant_id}\n${row.id}\n${row.token_nonce}`)}`;
+}
+
+/** A time that has run out counts before the sweep has written so. */
+function statusOf(row: ApprovalRow, now: number): string {
+  return row.expires_at.getTime() <= now && (row.status === "pending" || (row.status === "approved" && row.consumed_at === null)) ? "expired" : row.status;
+}
+
+function read(row: ApprovalRow, now: number): Approval {
+  return {
+    id: row.id,
+    server_config_id: row.server_config_id,
+    server_name: row.server_name,
+    capability_type: row.capability_type,
+    capability_name: row.capability_name,
+    requester_type: row.requester_type,
+    requester_display: row.requester_display,
+    requester_group_id: row.requester_group_id,
+    call_arguments: row.call_arguments,
+    request_metadata: row.request_metadata,
+    status: statusOf(row, now),
+    timeout_seconds: row.timeout_seconds,
+    expires_at: row.expires_at.toISOString(),
+    resolved_by: row.resolved_by,
+    resolved_at: row.resolved_at?.toISOString() ?? null,
+    resolution_note: row.resolution_note,
+    created_at: row.created_at.toISOString(),
+  };
+}
+
+/** Whether the viewer may approve and reject it. Nobody resolves what they asked for themselves. */
+export function mayResolve(row: Pick<ApprovalRow, "requester_id" | "approver_group_ids" | "requester_group_id">, viewer: Viewer | null): boolean {
+  if (viewer === null) return true;
+  if (row.requester_id === viewer.requesterId) return false;
+  const groups = row.approver_group_ids.length > 0 ? row.approver_group_ids : [row.requester_group_id];
+  return groups.some((id) => viewer.groupIds.includes(id));
+}
+
+async function visible(parts: Parts, tenantId: string, id: string, viewer: Viewer | null): Promise<ApprovalRow> {
+  const row = isUuid(id) ? await approvalById(parts.db, tenantId, id) : undefined;
+  if (row === undefined || (viewer !== null && row.requester_id !== viewer.requesterId && !mayResolve(row, viewer))) throw notFound("approval");
+  return row;
+}
+
+/** Makes the request, or gives the pending one for the very same call. */
+export async function requestApproval(parts: Parts, demand: ApprovalDemand): Promise<Approval> {
+  const now = parts.clock.now();
+  const row = await openApproval(parts.db, {
+    id: uuid(),
+    tenant_id: demand.tenantId,
+    server_config_id: demand.serverConfigId,
+    server_id: demand.serverId,
+    server_name: demand.serverName,
+    capability_type: "tool",
+    capability_name: demand.capabilityName,
+    requester_type: demand.requesterType,
+    requester_id: demand.requesterId,
+    requester_display: demand.requesterDisplay,
+    requester_group_id: demand.requesterGroupId,
+    approver_group_ids: [...demand.approverGroupIds],
+    call_arguments: demand.callArguments,
+    arguments_digest: demand.argumentsDigest,
+    request_metadata: JSON.stringify(demand.metadata),
+    timeout_seconds: demand.timeoutSeconds,
+    expires_at: new Date(now + demand.timeoutSeconds * 1000),
+    token_nonce: null,
+    resolved_by: null,
+    resolution_note: null,
+    consumed_by_call: null,
+    created_at: new Date(now),
+  });
+  return read(row, now);
+}
+
+/** Redeems a token for one call: true at most once for each token, and never for another caller, tool or arguments. */
+export async function redeemApproval(parts: Parts, token: string, redemption: Omit<Redemption, "id" | "now">): Promise<string | null> {
+  const match = TOKEN.exec(token);
+  if (match === null) return null;
+  const hex = match[1] as string;
+  const id = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  const row = await approvalById(parts.db, redemption.tenantId, id);
+  if (row?.token_nonce == null || !timingSafeEqual(Buffer.from(tokenOf(parts, row)), Buffer.from(token))) return null;
+  return (await consumeApproval(parts.db, { ...redemption, id, now: new Date(parts.clock.now()) })) ? id : null;
+}
+
+export async function listApprovals(parts: Parts, tenantId: string, viewer: Viewer | null, status: ApprovalFilters["status"], page: Page): Promise<Paged<Approval>> {
+  const { items, total } = await approvalPage(parts.db, tenantId, { status, visibleTo: viewer ?? undefined }, page);
+  return { total, items: items.map((row) => read(row, parts.clock.now())) };
+}
+
+/** Throws a `not_found` refusal, as what follows. */
+export async function getApproval(parts: Parts, tenantId: string, id: string, viewer: Viewer | null): Promise<Approval> {
+  return read(await visible(parts, tenantId, id, viewer), parts.clock.now());
+}
+
+/** `approval_token` is there once it is approved and not yet used, and only for whoever asked. */
+export async function pollApproval(parts: Parts, tenantId: string, id: string, viewer: Viewer): Promise<{ id: string; status: string; approval_token?: string; expires_at: string }> {
+  const row = await visible(parts, tenantId, id, viewer);
+  const status = statusOf(row, parts.clock.now());
+  const usable = status === "approved" && row.consumed_at === null && row.requester_id === viewer.requesterId;
+  return { id, status, ...(usable ? { approval_token: tokenOf(parts, row) } : {}), expires_at: row.expires_at.toISOString() };
+}
+
+export interface Resolver {
+  /** Shown as resolved_by. */
+  readonly name: string;
+  readonly viewer: Viewer | null;
+}
+
+async function resolve(parts: Parts, tenantId: string, id: string, resolver: Resolver, status: "approved" | "rejected", note: string | null): Promise<ApprovalRow> {
+  const before = await visible(parts, tenantId, id, resolver.viewer);
+  if (!mayResolve(before, resolver.viewer)) throw new Refused(refuse("forbidden", "You may not resolve this approval."));
+  const now = parts.clock.now();
+  const row = await resolveApproval(parts.db, tenantId, id, {
+    status,
+    by: resolver.name,
+    note,
+    nonce: status === "approved" ? uuid() : null,
+    now: new Date(now),
+    expiresAt: status === "approved" ? new Date(now + before.timeout_seconds * 1000) : null,
+  });
+  if (row === undefined) throw new Refused(refuse("approval_not_pending"));
+  return row;
+}
+
+/** The token is valid from now for as long as the request was. */
+export async function approveApproval(parts: Parts, tenantId: string, id: string, resolver: Resolver, note: string | null) {
+  const row = await resolve(parts, tenantId, id, resolver, "approved", note);
+  return { id, status: row.status, resolved_by: row.resolved_by, resolved_at: row.resolved_at?.toISOString() ?? null, approval_token: tokenOf(parts, row), message: "Approved: send the call again with X-Approval-Token." };
+}
+
+export async function rejectApproval(parts: Parts, tenantId: string, id: string, resolver: Resolver, note: string | null) {
+  const row = await resolve(parts, tenantId, id, resolver, "rejected", note);
+  return { id, status: row.status, resolved_by: row.resolved_by, resolved_at: row.resolved_at?.toISOString() ?? null, message: "Rejected." };
+}

@@ -1,0 +1,181 @@
+import type { McpServer, McpServerCreate, McpServerQuery, McpServerUpdate, McpSnapshot, ToolDiffRead } from "@gatehouse/contracts/mcp-servers";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import {
+  insertMcpSnapshot,
+  mcpServerAt,
+  mcpServerStore,
+  mcpSnapshots,
+  toolsNamedInConfigs,
+  virtualServersWith,
+  type McpServerInsert,
+  type McpServerPatch,
+  type McpServerRow,
+} from "../../store/mcp-servers.ts";
+import type { Page, Paged } from "../../store/paging.ts";
+import type { IndexedTool } from "../../store/schema.ts";
+import { invalidField, notFound, records } from "../writes/records.ts";
+import type { Directory, Write } from "../writes/write.ts";
+import { sealContext } from "../snapshot.ts";
+import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
+
+const DEFAULT_PATH = "/mcp";
+const HINT_LENGTH = 4;
+const NAMED = 5;
+
+export function readMcpServer(row: McpServerRow): McpServer {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    name: row.name,
+    description: row.description,
+    base_url: row.base_url,
+    mcp_endpoint_path: row.mcp_endpoint_path,
+    auth_type: row.auth_type as McpServer["auth_type"],
+    has_api_key: row.api_key_sealed !== null,
+    api_key_hint: row.api_key_hint,
+    timeout: row.timeout,
+    enabled: row.enabled,
+    icon_url: row.icon_url,
+    dialect: row.dialect as McpServer["dialect"],
+    protocol_version: row.protocol_version,
+    server_name: row.server_name,
+    server_version: row.server_version,
+    capabilities: row.capabilities,
+    tools: row.tool_index.map(({ name, hash }) => ({ name, hash })),
+    discovered_at: row.discovered_at?.toISOString() ?? null,
+    is_healthy: row.is_healthy,
+    health_checked_at: row.health_checked_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function sealedCredential(write: Write, id: string, apiKey: string | null | undefined): { api_key_sealed?: string | null; api_key_hint?: string | null } {
+  if (apiKey === undefined) return {};
+  if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
+  const hint = apiKey.length >= HINT_LENGTH * 3 ? apiKey.slice(-HINT_LENGTH) : "****";
+  return { api_key_sealed: write.directory.secrets.seal(apiKey, sealContext("mcp_servers", id)), api_key_hint: hint };
+}
+
+const withoutSlash = (url: string) => url.replace(/\/+$/, "");
+
+/** What an earlier address was found to be says nothing of a new one. */
+const UNDISCOVERED: McpServerPatch = { dialect: null, protocol_version: null, server_name: null, server_version: null, capabilities: "{}", instructions: null, tool_index: "[]", discovered_at: null, is_healthy: null, health_checked_at: null };
+
+export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch, McpServer, McpServerCreate, McpServerUpdate, McpServerQuery, string>({
+  resource: "mcp-servers",
+  noun: "tool server",
+  store: mcpServerStore,
+  read: readMcpServer,
+  tenantOf: (row) => row.tenant_id,
+  twin: (write, tenantId, candidate) => mcpServerAt(write.trx, tenantId, candidate.base_url, candidate.mcp_endpoint_path),
+  async toInsert(write, tenantId, body) {
+    const id = `mcp-${ulid()}`;
+    if (body.auth_type === "bearer" && body.api_key == null) throw invalidField("api_key", "is required for auth_type bearer");
+    return {
+      id,
+      tenant_id: tenantId,
+      name: body.name,
+      description: body.description ?? null,
+      base_url: withoutSlash(body.base_url),
+      mcp_endpoint_path: body.mcp_endpoint_path ?? DEFAULT_PATH,
+      auth_type: body.auth_type ?? "none",
+      timeout: body.timeout ?? 30,
+      enabled: body.enabled ?? true,
+      icon_url: body.icon_url ?? null,
+      ...sealedCredential(write, id, body.api_key),
+      created_at: write.now,
+      updated_at: write.now,
+    } as McpServerInsert;
+  },
+  async toPatch(write, _tenantId, row, body) {
+    const { api_key: apiKey, base_url: baseUrl, ...rest } = body;
+    const moved = baseUrl !== undefined && withoutSlash(baseUrl) !== row.base_url;
+    // A key goes only to the host it was given for: whoever may write servers may not read keys.
+    if (moved && new URL(baseUrl).origin !== new URL(row.base_url).origin && apiKey === undefined && row.api_key_sealed !== null) throw invalidField("api_key", "must be sent again when base_url moves to another host");
+    const elsewhere = moved || (body.mcp_endpoint_path !== undefined && body.mcp_endpoint_path !== row.mcp_endpoint_path);
+    return { ...rest, ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }), ...sealedCredential(write, row.id, apiKey), ...(elsewhere ? UNDISCOVERED : {}), updated_at: write.now } as McpServerPatch;
+  },
+  async dependents(write, row) {
+    const names = await virtualServersWith(write.trx, row.tenant_id, row.id, NAMED);
+    return names.length === 0 ? [] : [`the virtual servers ${names.join(", ")}`];
+  },
+  notify: (write, row) => write.notify(row.tenant_id, "policy"),
+});
+
+/** The server with its credential opened, for a probe. Throws a `not_found` refusal. */
+export async function probedMcpServer(directory: Directory, tenantId: string, id: string): Promise<ToolServerEntry> {
+  const row = await mcpServerStore.find(directory.db, tenantId, id);
+  if (row === undefined) throw notFound("tool server");
+  return toolServerEntry(row, row.api_key_sealed === null ? null : directory.secrets.open(row.api_key_sealed, sealContext("mcp_servers", id)));
+}
+
+/** What a conclusive discovery found. */
+export interface DiscoveredServer {
+  readonly dialect: "handshake" | "stateless";
+  readonly protocolVersion: string;
+  readonly serverName: string | null;
+  readonly serverVersion: string | null;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions: string | null;
+  readonly tools: readonly unknown[];
+  readonly toolIndex: readonly IndexedTool[];
+  readonly prompts: readonly unknown[];
+  readonly resources: readonly unknown[];
+  readonly resourceTemplates: readonly unknown[];
+}
+
+/** Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. */
+export async function recordDiscovery(write: Write, tenantId: string, id: string, probedUrl: string, found: DiscoveredServer, diff: (before: readonly IndexedTool[], after: readonly IndexedTool[]) => Omit<ToolDiffRead, "changed_under_approval">): Promise<ToolDiffRead> {
+  const row = await mcpServerStore.find(write.trx, tenantId, id, "lock");
+  if (row === undefined) throw notFound("tool server");
+  if (toolServerEntry(row, null).url !== probedUrl) throw new Refused(refuse("conflict", "The server's address was changed while it was being looked at."));
+  const plain = diff(row.tool_index, found.toolIndex);
+  const named = await toolsNamedInConfigs(write.trx, id);
+  const told: ToolDiffRead = { ...plain, changed_under_approval: plain.changed.filter((name) => named.has(name) || named.has("*")) };
+  await mcpServerStore.update(write.trx, id, {
+    dialect: found.dialect,
+    protocol_version: found.protocolVersion,
+    server_name: found.serverName,
+    server_version: found.serverVersion,
+    capabilities: JSON.stringify(found.capabilities),
+    instructions: found.instructions,
+    tool_index: JSON.stringify(found.toolIndex),
+    discovered_at: write.now,
+    is_healthy: true,
+    health_checked_at: write.now,
+  });
+  await insertMcpSnapshot(write.trx, {
+    id: ulid(),
+    tenant_id: tenantId,
+    mcp_server_id: id,
+    taken_at: write.now,
+    protocol_version: found.protocolVersion,
+    dialect: found.dialect,
+    server_version: found.serverVersion,
+    capabilities: JSON.stringify(found.capabilities),
+    tools: JSON.stringify(found.tools),
+    prompts: JSON.stringify(found.prompts),
+    resources: JSON.stringify(found.resources),
+    resource_templates: JSON.stringify(found.resourceTemplates),
+    diff: JSON.stringify(told),
+  });
+  write.log({ tenant_id: tenantId, action: "discover", resource: "mcp-servers", resource_id: id, after: { dialect: found.dialect, protocol_version: found.protocolVersion, server_version: found.serverVersion, diff: told } });
+  write.notify(tenantId, "policy");
+  return told;
+}
+
+/** Writes what a probe found. It is no change of policy. */
+export async function recordServerHealth(directory: Directory, tenantId: string, id: string, healthy: boolean): Promise<Date> {
+  const at = new Date(directory.clock.now());
+  await directory.db.updateTable("mcp_servers").set({ is_healthy: healthy, health_checked_at: at }).where("tenant_id", "=", tenantId).where("id", "=", id).execute();
+  return at;
+}
+
+/** Newest first. Throws a `not_found` refusal. */
+export async function listMcpSnapshots(directory: Directory, tenantId: string, id: string, page: Page): Promise<Paged<McpSnapshot>> {
+  await mcpServers.get(directory, tenantId, id);
+  const { items, total } = await mcpSnapshots(directory.db, tenantId, id, page);
+  return { total, items: items.map(({ tenant_id: _tenant, mcp_server_id: _server, taken_at: takenAt, ...rest }) => ({ ...rest, taken_at: takenAt.toISOString() })) };
+}

@@ -1,0 +1,74 @@
+import type { TenantPolicyRows } from "../../store/policy-reads.ts";
+import type { IndexedTool } from "../../store/schema.ts";
+
+/** A tool server as calls need it. */
+export interface ToolServerEntry {
+  readonly id: string;
+  readonly name: string;
+  /** Without a closing slash. */
+  readonly baseUrl: string;
+  /** Where it speaks its protocol: base URL and endpoint path. */
+  readonly url: string;
+  readonly authType: "none" | "bearer" | "oauth";
+  /** Opened; lives in memory only. */
+  readonly credential: string | null;
+  readonly timeoutMs: number;
+  readonly enabled: boolean;
+  /** Null until a discovery was conclusive. */
+  readonly dialect: "handshake" | "stateless" | null;
+  readonly protocolVersion: string | null;
+  readonly serverName: string | null;
+  readonly serverVersion: string | null;
+  readonly capabilities: Readonly<Record<string, unknown>>;
+  readonly instructions: string | null;
+  /** As the last discovery found them. */
+  readonly tools: ReadonlyMap<string, IndexedTool>;
+}
+
+export interface VirtualServerEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly enabled: boolean;
+  readonly members: readonly { readonly serverId: string; readonly slug: string }[];
+  readonly groupIds: readonly string[];
+}
+
+export type McpServerPolicyRow = TenantPolicyRows["mcp_servers"][number];
+
+export function endpointUrl(baseUrl: string, path: string): string {
+  return `${baseUrl.replace(/\/+$/, "")}${path === "" || path.startsWith("/") ? path : `/${path}`}`;
+}
+
+export function toolServerEntry(row: McpServerPolicyRow, credential: string | null): ToolServerEntry {
+  return {
+    id: row.id,
+    name: row.name,
+    baseUrl: row.base_url.replace(/\/+$/, ""),
+    url: endpointUrl(row.base_url, row.mcp_endpoint_path),
+    authType: row.auth_type as ToolServerEntry["authType"],
+    credential,
+    timeoutMs: row.timeout * 1000,
+    enabled: row.enabled,
+    dialect: row.dialect as ToolServerEntry["dialect"],
+    protocolVersion: row.protocol_version,
+    serverName: row.server_name,
+    serverVersion: row.server_version,
+    capabilities: row.capabilities,
+    instructions: row.instructions,
+    tools: new Map(row.tool_index.map((tool) => [tool.name, tool])),
+  };
+}
+
+export function compileToolServers(rows: readonly McpServerPolicyRow[], open: (row: McpServerPolicyRow) => string | null): Map<string, ToolServerEntry> {
+  return new Map(rows.map((row) => [row.id, toolServerEntry(row, open(row))]));
+}
+
+export function compileVirtualServers(rows: TenantPolicyRows["virtual_servers"]): Map<string, VirtualServerEntry> {
+  return new Map(
+    rows.map((row) => [
+      row.id,
+      { id: row.id, name: row.name, description: row.description, enabled: row.enabled, members: row.members.map(({ mcp_server_id: serverId, slug }) => ({ serverId, slug })), groupIds: row.group_ids },
+    ]),
+  );
+}

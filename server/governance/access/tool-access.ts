@@ -1,0 +1,63 @@
+import { mayUseTool, restrictsTools } from "../../directory/tools/tool-access.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { memberOf } from "../../wire/mcp/namespace.ts";
+import type { ToolRoute, ToolTarget } from "../call.ts";
+import type { RequestControl } from "../control.ts";
+import { PASS, refused } from "../decision.ts";
+import type { ToolReference } from "../tools/tool-request.ts";
+
+/**
+ * A tool server is open to a call when a server configuration grants it to the call's resource group, and a tool of it
+ * when every such configuration lets it be used. A virtual server opens nothing that is not granted. Sets `call.tools`.
+ */
+export const toolAccess: RequestControl = {
+  name: "tool_access",
+  decide(call, view) {
+    if (view.tool === null || call.scope === null) return PASS;
+    const route = view.tool.kind === "server" ? ofServer(call.scope, view.tool) : ofVirtualServer(call.scope, view.tool);
+    if ("code" in route) return refused(route);
+    call.tools = route;
+    return PASS;
+  },
+};
+
+const METHODS_WITHOUT_MESSAGE = "a request that is no message of the protocol";
+
+function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
+  const target = targetOf(scope, tool.serverId);
+  if (target === null) return refuse("tool_server_not_found");
+  if (target === "not_granted") return refuse("tool_server_not_allowed");
+  if (target === "disabled") return refuse("tool_server_disabled");
+  if (tool.capability?.type === "tool" && !mayUseTool(target.access, tool.capability.name)) return refuse("tool_not_allowed");
+  return { virtual: null, targets: [{ ...target, slug: null }], capability: tool.capability };
+}
+
+function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
+  const virtual = scope.tenant.virtualServers.get(tool.serverId);
+  if (virtual === undefined) return refuse("tool_server_not_found");
+  if (!virtual.groupIds.some((id) => scope.grantingGroups.has(id))) return refuse("tool_server_not_allowed");
+  if (!virtual.enabled) return refuse("tool_server_disabled");
+  const targets = virtual.members.flatMap(({ serverId, slug }) => {
+    const target = targetOf(scope, serverId);
+    return target === null || typeof target === "string" ? [] : [{ ...target, slug }];
+  });
+  if (tool.capability === null) return { virtual, targets, capability: null };
+  const named = memberOf(tool.capability);
+  const target = named === null ? undefined : targets.find(({ slug }) => slug === named.slug);
+  if (named === null || target === undefined || (named.capability.type === "tool" && !mayUseTool(target.access, named.capability.name))) return refuse("tool_not_allowed");
+  return { virtual, targets: [target], capability: named.capability };
+}
+
+function targetOf(scope: GroupScope, id: string): Omit<ToolTarget, "slug"> | "not_granted" | "disabled" | null {
+  const server = scope.tenant.toolServers.get(id);
+  if (server === undefined) return null;
+  const access = scope.tools.get(id);
+  if (access === undefined) return "not_granted";
+  return server.enabled ? { server, access } : "disabled";
+}
+
+/** What is no message cannot be held to rules about single tools, so it passes only where there are none. */
+export function refuseUnreadable({ targets: [target] }: ToolRoute): Refusal | null {
+  return target !== undefined && restrictsTools(target.access) ? refuse("tool_not_allowed", `A server with rules about its tools does not take ${METHODS_WITHOUT_MESSAGE}.`) : null;
+}

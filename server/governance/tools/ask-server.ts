@@ -1,0 +1,142 @@
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonValue } from "../../wire/document.ts";
+import { handshakeParams, type Sender, statelessParams } from "../../wire/mcp/bridge.ts";
+import type { Capability } from "../../wire/mcp/capability.ts";
+import { isStatelessVersion, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { mirroredHeaders } from "../../wire/mcp/headers.ts";
+import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
+import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
+import type { Call } from "../call.ts";
+import { isRefusal } from "../surface.ts";
+import { credentialHeaders, departure, refusedCredential } from "./departure.ts";
+import { filteredList, knownTool } from "./listed-tools.ts";
+import { dropSession, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
+import { principalOf, type ToolParts } from "./tool-parts.ts";
+import { finalMessage, isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
+
+/** One request to a server, in whichever dialect the server speaks. */
+export interface Ask {
+  readonly method: string;
+  /** JSON text, in the asker's own spelling. */
+  readonly params: string | null;
+  readonly capability: Capability | null;
+  readonly arguments: JsonValue | undefined;
+  readonly sender: Sender;
+  readonly id: RpcId;
+}
+
+export interface Asked {
+  readonly messages: AsyncGenerator<UpstreamMessage, void>;
+  /** Of the request as the server knows it. */
+  readonly id: RpcId;
+  readonly session: PooledSession | null;
+  readonly abort: AbortController;
+  /** From now on the exchange lives on when its call ends. */
+  detach(): void;
+  /** Sends a message that answers a request of the server's. */
+  respond(text: string): Promise<void>;
+}
+
+const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
+
+/** Asks a server; a refusal when no message of it will come. */
+export async function askServer(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts): Promise<Asked | Refusal> {
+  return server.dialect === "stateless" ? askStateless(call, server, ask, parts, true) : askHandshake(call, server, ask, parts, true);
+}
+
+async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts, mayRetry: boolean): Promise<Asked | Refusal> {
+  const version = isStatelessVersion(server.protocolVersion) ? server.protocolVersion : STATELESS_VERSION;
+  const body = requestText(ask.id, ask.method, statelessParams(ask.params, { ...ask.sender, version }));
+  const mirrored = ask.method === "tools/call" && ask.capability !== null ? (knownTool(parts.memory, server, ask.capability.name)?.params ?? []) : [];
+  const headers = { ...JSON_AND_EVENTS, ...credentialHeaders(server, call.request), ...mirroredHeaders(version, ask.method, ask.capability, writeParamHeaders(mirrored, ask.arguments)) };
+  const unrecorded = departure(call, server.url, body, parts);
+  if (unrecorded !== null) return unrecorded;
+  const { abort, detach } = linkedAbort(call);
+  const response = await parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs: server.timeoutMs });
+  if (isRefusal(response)) return response;
+  if (response.status === 400 && ask.method === "tools/call" && mayRetry && !isEventStream(response)) {
+    const answer = await finalMessage(upstreamMessages(response), ask.id);
+    const error = answer?.value.error;
+    if (isObject(error) && error.code === -32020) {
+      detach();
+      await relist(call, server, ask, parts);
+      return askStateless(call, server, ask, parts, false);
+    }
+    return { messages: only(answer), id: ask.id, session: null, abort, detach, respond: nothing };
+  }
+  const refusal = await refusalOf(server, response);
+  return refusal ?? { messages: upstreamMessages(response), id: ask.id, session: null, abort, detach, respond: nothing };
+}
+
+/** A tool's mirrored arguments may be others by now. */
+async function relist(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts): Promise<void> {
+  const asked = await askStateless(call, server, { ...ask, method: "tools/list", params: null, capability: null }, parts, false);
+  if (isRefusal(asked)) return;
+  const answer = await finalMessage(asked.messages, asked.id);
+  const target = call.tools?.targets.find((candidate) => candidate.server.id === server.id);
+  if (isObject(answer?.value.result) && target !== undefined) filteredList(parts.memory, target, answer.value.result, true);
+  asked.detach();
+}
+
+async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts, mayRetry: boolean): Promise<Asked | Refusal> {
+  const credentials = credentialHeaders(server, call.request);
+  const { capabilities, clientInfo } = ask.sender;
+  const unrecorded = departure(call, server.url, requestText(ask.id, ask.method, ask.params), parts);
+  if (unrecorded !== null) return unrecorded;
+  const session = await pooledSession(server, { owner: principalOf(call), capabilities, clientInfo, headers: credentials }, parts);
+  if (isRefusal(session)) return session;
+  call.row.server_version ??= typeof session.serverInfo?.version === "string" ? session.serverInfo.version : null;
+  // Many calls share the session, and each needs an id of its own in it.
+  const id = session.nextId++;
+  const headers = { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) };
+  const post = (body: string, abort: AbortController) => parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs: server.timeoutMs });
+  const tell = async (body: string) => {
+    const told = await post(body, new AbortController());
+    if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
+  };
+  // To hang up does not end the request in this dialect: the server has to be told.
+  const { abort, detach } = linkedAbort(call, () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))));
+  const response = await post(requestText(id, ask.method, handshakeParams(ask.params)), abort);
+  if (isRefusal(response)) return response;
+  if (response.status === 404 && mayRetry && session.id !== null) {
+    void response.body?.cancel().catch(() => undefined);
+    detach();
+    dropSession(session, parts);
+    return askHandshake(call, server, ask, parts, false);
+  }
+  const refusal = await refusalOf(server, response);
+  return refusal ?? { messages: upstreamMessages(response), id, session, abort, detach, respond: tell };
+}
+
+const nothing = async () => undefined;
+
+async function* only(message: UpstreamMessage | null): AsyncGenerator<UpstreamMessage, void> {
+  if (message !== null) yield message;
+}
+
+/** An error that the server did not write as a message of the protocol. */
+async function refusalOf(server: ToolServerEntry, response: Response): Promise<Refusal | null> {
+  const refused = refusedCredential(server, response);
+  if (refused !== null) return refused;
+  if (response.ok || response.headers.get("content-type")?.includes("json") === true) return null;
+  await response.body?.cancel().catch(() => undefined);
+  return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
+}
+
+/** An abort of its own that follows the call's until it is detached. */
+function linkedAbort(call: Call, before: () => void = () => undefined): { abort: AbortController; detach: () => void } {
+  const abort = new AbortController();
+  const { signal } = call.abort;
+  const follow = () => {
+    before();
+    abort.abort(signal.reason);
+  };
+  if (signal.aborted) abort.abort(signal.reason);
+  else signal.addEventListener("abort", follow, { once: true });
+  const detach = () => signal.removeEventListener("abort", follow);
+  call.whenEnded.push((error) => {
+    if (error !== "client_disconnected" && error !== "gateway_interrupted") detach();
+  });
+  return { abort, detach };
+}

@@ -1,0 +1,38 @@
+import type { Call, ToolTarget } from "../call.ts";
+import { edited } from "../../wire/mcp/rpc.ts";
+import { carry } from "./carry.ts";
+import { filteredList } from "./listed-tools.ts";
+import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/** A server for callers of the dialect it does not speak. */
+export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): SynthesizedServer {
+  const { server } = target;
+  return {
+    id: server.id,
+    info: { name: server.serverName ?? server.name, version: server.serverVersion ?? "" },
+    capabilities: carriedCapabilities(server.capabilities),
+    instructions: server.instructions,
+    carry: (message, sender, session) =>
+      carry(
+        call,
+        {
+          server,
+          method: message.method ?? "",
+          params: message.document.memberText("params"),
+          parsed: message.params,
+          capability: request.capability,
+          id: message.id ?? 0,
+          dialect: session === null ? "stateless" : "handshake",
+          sender,
+          session,
+          edit(result, text) {
+            const kept = message.method === "tools/list" ? filteredList(parts.memory, target, result, server.dialect === "stateless") : null;
+            return kept === null ? null : edited(text, { tools: JSON.stringify(kept) });
+          },
+        },
+        parts,
+      ),
+  };
+}

@@ -1,0 +1,164 @@
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { bridgedErrorCode, handshakeResult, type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
+import type { Capability } from "../../wire/mcp/capability.ts";
+import type { Dialect } from "../../wire/mcp/dialect.ts";
+import { answers, edited, errorText, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
+import { digestOf } from "../../wire/mcp/tool-definitions.ts";
+import type { Call } from "../call.ts";
+import { type Ask, type Asked, askServer } from "./ask-server.ts";
+import { clientAnswer } from "./client-answers.ts";
+import { hold, release } from "./held-exchanges.ts";
+import type { Relay } from "./relay.ts";
+import { sealed, unsealed } from "./session-token.ts";
+import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { UpstreamMessage } from "./upstream-messages.ts";
+
+/** A caller's request on its way to one server, across dialects where they differ. */
+export interface Errand {
+  readonly server: ToolServerEntry;
+  readonly method: string;
+  /** JSON text as the server is to be told it, in the caller's dialect. */
+  readonly params: string | null;
+  readonly parsed: JsonObject;
+  readonly capability: Capability | null;
+  readonly id: RpcId;
+  /** The dialect the caller speaks. */
+  readonly dialect: Dialect;
+  readonly sender: Sender;
+  /** Of a caller of the handshake dialect: where its own answers come in. */
+  readonly session: string | null;
+  /** Last change of a result before the caller gets it; null leaves it. */
+  readonly edit: (result: JsonObject, text: string) => string | null;
+}
+
+/** A server that goes on asking is not followed for ever. */
+const MOST_ROUNDS = 8;
+
+const INPUT_CAPABILITY: Readonly<Record<string, string>> = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
+
+/** Carries the request there and everything that comes of it back. */
+export async function* carry(call: Call, errand: Errand, parts: ToolParts): Relay {
+  const ask: Ask = { method: errand.method, params: errand.params, capability: errand.capability, arguments: errand.parsed.arguments, sender: errand.sender, id: errand.id };
+  const resumed = errand.dialect === "stateless" && errand.server.dialect !== "stateless" ? await resume(call, errand, parts) : null;
+  if (resumed !== null && "error" in resumed) return resumed.error;
+  let asked: Asked | Refusal = resumed ?? (await askServer(call, errand.server, ask, parts));
+  for (let round = 0; round < MOST_ROUNDS; round++) {
+    if (isAskRefusal(asked)) return asked;
+    const final: UpstreamMessage | string | null = yield* untilFinal(call, errand, asked, parts);
+    if (typeof final === "string") return final;
+    if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
+    const { result } = final.value;
+    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return answerText(errand, asked, final);
+    const responses = yield* askedOfClient(call, errand, isObject(result.inputRequests) ? result.inputRequests : {}, parts);
+    if ("refusal" in responses) return responses.refusal;
+    const params = edited(errand.params ?? "{}", { inputResponses: JSON.stringify(responses.given), ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }) });
+    asked = await askServer(call, errand.server, { ...ask, params, id: `${String(errand.id)}/${round + 2}` }, parts);
+  }
+  return refuse("upstream_invalid_response", "The tool server asked for input again and again.");
+}
+
+function isAskRefusal(asked: Asked | Refusal): asked is Refusal {
+  return "code" in asked;
+}
+
+/** What comes before the answer, and the answer; a text is one that is already the caller's. */
+async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: ToolParts): AsyncGenerator<string, UpstreamMessage | string | null> {
+  for (;;) {
+    // Not `for await`: an exchange that is held must not be closed by leaving the loop.
+    const { done, value: message } = await asked.messages.next();
+    if (done === true || message === undefined) return null;
+    if (answers(message.value, asked.id)) return message;
+    const { method, id } = message.value;
+    if (typeof method !== "string") continue;
+    if (id === undefined) yield message.text;
+    else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, message.value, parts);
+    else {
+      const answer = yield* relayedRequest(call, errand, method, memberText(message.text, "params"), parts);
+      await asked.respond("refusal" in answer ? errorText(id as RpcId, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
+    }
+  }
+}
+
+/** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
+type Given = { readonly given: JsonObject } | { readonly refusal: Refusal };
+
+/** A request that goes out on the caller's own stream, and what the caller answers. */
+async function* relayedRequest(call: Call, errand: Errand, method: string, params: string | null, parts: ToolParts): AsyncGenerator<string, Given> {
+  const needed = INPUT_CAPABILITY[method];
+  if (errand.session === null || needed === undefined || errand.sender.capabilities[needed] === undefined) return { refusal: refuse("input_not_supported") };
+  const id = `gw-${ulid()}`;
+  const answer = clientAnswer(parts.memory, errand.session, id, call.abort.signal);
+  yield requestText(id, method, params);
+  const given = await answer;
+  return given === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given };
+}
+
+async function* askedOfClient(call: Call, errand: Errand, requests: JsonObject, parts: ToolParts): AsyncGenerator<string, Given> {
+  const responses: JsonObject = {};
+  for (const [key, request] of Object.entries(requests)) {
+    if (!isObject(request) || typeof request.method !== "string") return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
+    const answer = yield* relayedRequest(call, errand, request.method, request.params === undefined ? null : JSON.stringify(request.params), parts);
+    if ("refusal" in answer) return answer;
+    if (answer.given.result === undefined) return { refusal: refuse("input_not_supported", "The client refused the input the tool server asked for.") };
+    responses[key] = answer.given.result;
+  }
+  return { given: responses };
+}
+
+function stateOwner(call: Call, errand: Errand): string {
+  const { _meta: _1, inputResponses: _2, requestState: _3, ...what } = errand.parsed;
+  return `${principalOf(call)}\n${errand.server.id}\n${errand.method}\n${digestOf(what)}`;
+}
+
+/** A request of a handshake server as the stateless dialect asks it: the exchange waits, the caller is to come again. */
+function heldAnswer(call: Call, errand: Errand, asked: Asked, request: JsonObject, parts: ToolParts): string {
+  const held = hold(parts.memory, asked, request.id as JsonValue);
+  if (held === null) return errorText(errand.id, { code: -32603, message: "Too many exchanges wait for input just now." });
+  const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held });
+  const input = { method: request.method, ...(request.params === undefined ? {} : { params: request.params }) };
+  return resultText(errand.id, JSON.stringify({ resultType: "input_required", inputRequests: { input }, requestState }));
+}
+
+/** The held exchange a retry belongs to, told what the caller answered; null when it is no retry. */
+async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly error: string } | null> {
+  const { requestState, inputResponses } = errand.parsed;
+  if (requestState === undefined) return null;
+  const state = typeof requestState === "string" ? unsealed(parts.secrets, "mcp-held", stateOwner(call, errand), requestState) : null;
+  if (state === null) return { error: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
+  const response = isObject(inputResponses) ? inputResponses.input : undefined;
+  if (response === undefined) return { error: errorText(errand.id, { code: -32602, message: "inputResponses must have `input`." }) };
+  const held = release(parts.memory, String(state.held));
+  if (held === null) return { error: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
+  const unrecorded = beginResumed(call, errand, parts);
+  if (unrecorded !== null) return { error: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
+  await held.asked.respond(`{"jsonrpc":"2.0","id":${JSON.stringify(held.requestId)},"result":${JSON.stringify(response)}}`);
+  return held.asked;
+}
+
+function beginResumed(call: Call, errand: Errand, parts: ToolParts): Refusal | null {
+  call.row.target_url = errand.server.url;
+  try {
+    parts.begin(call);
+    return null;
+  } catch (error) {
+    return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+  }
+}
+
+/** The answer with the caller's id and in the caller's dialect. */
+function answerText(errand: Errand, asked: Asked, { text, value }: UpstreamMessage): string {
+  const to = errand.dialect;
+  const crosses = (errand.server.dialect === "stateless") !== (to === "stateless");
+  if (isObject(value.error)) {
+    const error = memberText(text, "error") ?? "{}";
+    const code = crosses ? bridgedErrorCode(value.error.code, errand.method, to) : value.error.code;
+    return `{"jsonrpc":"2.0","id":${JSON.stringify(errand.id)},"error":${edited(error, { code: JSON.stringify(code ?? -32603) })}}`;
+  }
+  const result = memberText(text, "result") ?? "{}";
+  const own = isObject(value.result) ? (errand.edit(value.result, result) ?? result) : result;
+  if (!crosses || !isObject(value.result)) return resultText(errand.id, own);
+  return resultText(errand.id, to === "stateless" ? statelessResult(errand.method, own, asked.session?.serverInfo ?? null) : handshakeResult(own));
+}

@@ -1,0 +1,119 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject } from "../../wire/document.ts";
+import { mirroredHeaders } from "../../wire/mcp/headers.ts";
+import { memberText, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
+import { abortReason, type Call, type ToolTarget } from "../call.ts";
+import { readAnswerBody } from "../routing/read-answer.ts";
+import { type Answer, isRefusal } from "../surface.ts";
+import { credentialHeaders, departure, refusedCredential } from "./departure.ts";
+import { filteredListText, knownTool } from "./listed-tools.ts";
+import { errorOf, tag } from "./relay.ts";
+import { type EditAnswer, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
+import { passedSession, upstreamSession } from "./session-token.ts";
+import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+import { isEventStream } from "./upstream-messages.ts";
+
+/** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
+const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
+const ANSWERED = ["content-type", "retry-after", "allow", "mcp-protocol-version"] as const;
+const KEEP_ALIVE_MS = 25_000;
+
+/**
+ * Sends a request on in the dialect it came in, byte for byte, and passes the answer on likewise. What governance
+ * changes is said here: session ids are bound to the caller, and lists lose what the caller may not use.
+ */
+export async function pass(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): Promise<Answer | Refusal> {
+  const { server } = target;
+  const { message } = request;
+  const owner = `${principalOf(call)}\n${server.id}`;
+  const headers: Record<string, string> = { ...passedHeaders(call.request.headers), ...credentialHeaders(server, call.request) };
+  const token = call.request.headers.get("mcp-session-id");
+  if (token !== null && request.envelope === null) {
+    const session = upstreamSession(parts.secrets, owner, token);
+    if (session === null) return refuse("session_not_found");
+    headers["mcp-session-id"] = session;
+  }
+  if (request.envelope !== null && message?.method != null) {
+    const mirrored = message.method === "tools/call" && request.capability !== null ? (knownTool(parts.memory, server, request.capability.name)?.params ?? []) : [];
+    const mismatch = paramMismatch(mirrored, message.params.arguments, call.request.headers);
+    if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
+    Object.assign(headers, mirroredHeaders(request.envelope.version, message.method, request.capability, { ...writeParamHeaders(mirrored, message.params.arguments), ...paramHeadersOf(call.request.headers) }));
+  }
+  // Touched members are written anew, and nothing else.
+  const body = message === null ? request.body : new TextEncoder().encode(message.document.text());
+  const url = request.subPath === null ? server.url : `${server.baseUrl}${request.subPath}`;
+  const unrecorded = departure(call, url, body, parts);
+  if (unrecorded !== null) return unrecorded;
+  const method = call.request.method;
+  const response = await parts.send({ url, method, headers, abort: call.abort, timeoutMs: server.timeoutMs, ...(body === null || method === "GET" ? {} : { body: new TextDecoder().decode(body) }) });
+  if (isRefusal(response)) return response;
+  const refused = server.authType === "oauth" ? null : refusedCredential(server, response);
+  if (refused !== null) return refused;
+  if (response.status >= 300 && response.status < 400) return refuse("upstream_invalid_response", "The tool server answered with a redirect, which is not followed.");
+  if (response.status >= 500 && !isJson(response)) {
+    await response.body?.cancel().catch(() => undefined);
+    return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
+  }
+  const own = response.headers.get("mcp-session-id");
+  const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own) }) };
+  const edit: EditAnswer = (answer) => (message?.method === "tools/list" ? filteredListText(parts.memory, target, answer) : null);
+  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit) : whole(call, response, answered, edit);
+}
+
+function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: EditAnswer): Answer {
+  call.row.proxy_subtype = "sse_stream";
+  const codec = new RpcStream(id, (answer) => {
+    if (errorOf(call, answer.text) !== null) tag(call, "rpc_error");
+    return edit(answer);
+  });
+  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), KEEP_ALIVE_MS), codec, head: [], inputCharacters: null };
+}
+
+async function whole(call: Call, response: Response, headers: Record<string, string>, edit: EditAnswer): Promise<Answer | Refusal> {
+  let bytes: Uint8Array;
+  try {
+    bytes = await readAnswerBody(response);
+  } catch (error) {
+    return abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", "The tool server did not answer in time.") : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+  }
+  const answer = isJson(response) && bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
+  const value = answer === null ? null : readUpstreamRpc(answer);
+  const error = value === null || answer === null ? null : errorOf(call, answer);
+  if (value !== null) noteServerVersion(call, value.result);
+  const changed = value === null || answer === null || memberText(answer, "result") === null ? null : edit({ text: answer, value });
+  const failure = error !== null ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}` : response.status >= 400 ? `the tool server answered ${response.status}` : null;
+  return { kind: "whole", status: response.status, headers, body: changed === null ? bytes : new TextEncoder().encode(changed), usage: null, failure };
+}
+
+function noteServerVersion(call: Call, result: unknown): void {
+  if (call.row.mcp_method !== "initialize" || !isObject(result) || !isObject(result.serverInfo)) return;
+  if (typeof result.serverInfo.version === "string") call.row.server_version = result.serverInfo.version.slice(0, 200);
+}
+
+function isJson(response: Response): boolean {
+  return response.headers.get("content-type")?.toLowerCase().includes("json") === true;
+}
+
+function passedHeaders(from: Headers): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of PASSED) {
+    const value = from.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  return headers;
+}
+
+function paramHeadersOf(from: Headers): Record<string, string> {
+  return Object.fromEntries([...from].filter(([name]) => name.startsWith("mcp-param-")));
+}
+
+function answerHeaders(from: Headers): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of ANSWERED) {
+    const value = from.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  return headers;
+}

@@ -1,0 +1,107 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { Dialect } from "../../wire/mcp/dialect.ts";
+import type { StreamCodec } from "../../wire/stream.ts";
+import { abortReason, type Call } from "../call.ts";
+import { type Answer, isRefusal, type WholeAnswer } from "../surface.ts";
+import { frameOf } from "./rpc-stream.ts";
+
+/** Messages for the caller as they come; what it returns is the answer. */
+export type Relay = AsyncGenerator<string, string | Refusal>;
+
+const encoder = new TextEncoder();
+
+/** The status a whole answer has in the stateless dialect, which tells protocol faults by it. */
+function statusOf(error: JsonObject, dialect: Dialect): number {
+  if (dialect === "handshake") return 200;
+  if (error.code === -32601) return 404;
+  return typeof error.code === "number" && error.code <= -32020 && error.code >= -32022 ? 400 : 200;
+}
+
+/** A message as a whole answer. */
+export function wholeAnswer(call: Call, text: string, dialect: Dialect, headers: Readonly<Record<string, string>> = {}): WholeAnswer {
+  const error = errorOf(call, text);
+  return {
+    kind: "whole",
+    status: error === null ? 200 : statusOf(error, dialect),
+    headers: { "content-type": "application/json", ...headers },
+    body: encoder.encode(text),
+    usage: null,
+    failure: error === null ? null : `error ${String(error.code)}: ${String(error.message).slice(0, 300)}`,
+  };
+}
+
+/** The error a message tells of; a tool's own failure is no error of the protocol, and is tagged on the row. */
+export function errorOf(call: Call, text: string): JsonObject | null {
+  const value = JSON.parse(text) as JsonObject;
+  if (isObject(value.error)) return value.error;
+  if (isObject(value.result) && value.result.isError === true) tag(call, "tool_error");
+  return null;
+}
+
+export function tag({ row }: Call, name: string): void {
+  const tags = (row.tags as string[] | undefined) ?? [];
+  if (!tags.includes(name)) row.tags = [...tags, name];
+}
+
+/** Gives the caller one answer when nothing comes before it, else a stream that ends with it. */
+export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
+  const first = await next(call, relay);
+  if (isRefusal(first)) return first;
+  if (first.done === true) return isRefusal2(first.value) ? first.value : wholeAnswer(call, first.value, dialect);
+  const state: { last: Uint8Array | null; failed: string | null } = { last: null, failed: null };
+  let held: string | null = first.value;
+  const upstream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (held !== null) {
+          controller.enqueue(frameOf(held));
+          held = null;
+          return;
+        }
+        const step = await next(call, relay);
+        if (isRefusal(step)) {
+          state.failed = step.message;
+          controller.close();
+        } else if (step.done !== true) controller.enqueue(frameOf(step.value));
+        else {
+          if (isRefusal2(step.value)) state.failed = step.value.message;
+          else {
+            if (errorOf(call, step.value) !== null) tag(call, "rpc_error");
+            state.last = frameOf(step.value);
+          }
+          controller.close();
+        }
+      },
+      async cancel() {
+        await relay.return(refuse("upstream_interrupted")).catch(() => undefined);
+      },
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+  const codec: StreamCodec = {
+    begun: true,
+    usage: null,
+    outputLength: 0,
+    get providerError() {
+      return state.failed;
+    },
+    push: (piece) => piece,
+    end: () => ({ complete: state.last !== null, last: state.last }),
+  };
+  return { kind: "stream", status: 200, headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream, codec, head: [], inputCharacters: null };
+}
+
+function isRefusal2(value: string | Refusal): value is Refusal {
+  return typeof value !== "string";
+}
+
+/** One step; what broke off becomes a refusal. */
+async function next(call: Call, relay: Relay): Promise<IteratorResult<string, string | Refusal> | Refusal> {
+  try {
+    return await relay.next();
+  } catch (error) {
+    if (abortReason(call) === "upstream_timeout") return refuse("upstream_timeout", "The tool server did not answer in time.");
+    return refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+  }
+}

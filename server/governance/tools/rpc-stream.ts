@@ -1,0 +1,121 @@
+import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
+
+/** What is done with the answer itself before the caller gets it; null leaves it as it is. */
+export type EditAnswer = (message: { readonly text: string; readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>> }) => string | null;
+
+/**
+ * Passes a tool server's event stream on, frame for frame. The frame with the answer waits for the audit row, and is
+ * the last; a stream without a request behind it (`id` null) has none and may end at any time.
+ */
+export class RpcStream implements StreamCodec {
+  private readonly cutter = new FrameCutter();
+  private readonly id: RpcId | null;
+  private readonly edit: EditAnswer;
+  private last: Uint8Array | null = null;
+  readonly usage = null;
+  readonly outputLength = 0;
+  readonly providerError = null;
+  begun = false;
+
+  constructor(id: RpcId | null, edit: EditAnswer) {
+    this.id = id;
+    this.edit = edit;
+  }
+
+  get answered(): boolean {
+    return this.last !== null;
+  }
+
+  push(piece: Uint8Array): StreamPiece {
+    // Frames go out whole, so between two pieces there is never half of one.
+    if (piece === KEEP_ALIVE) return piece;
+    const out: Uint8Array[] = [];
+    for (const frame of this.cutter.push(piece)) {
+      if (this.last !== null) break;
+      const answer = this.answerIn(frame);
+      if (answer === null) out.push(frame);
+      else this.last = answer;
+    }
+    if (out.length > 0) this.begun = true;
+    return out.length === 0 ? null : concat(out);
+  }
+
+  end(): { complete: boolean; last: StreamPiece } {
+    if (this.last === null) {
+      const rest = this.cutter.rest();
+      this.last = rest.byteLength === 0 ? null : this.answerIn(rest);
+    }
+    return { complete: this.last !== null || this.id === null, last: this.last };
+  }
+
+  private answerIn(frame: Uint8Array): Uint8Array | null {
+    if (this.id === null) return null;
+    const text = decoder.decode(frame);
+    if (!text.includes('"result"') && !text.includes('"error"')) return null;
+    const data = frameData(text);
+    const value = data === null ? null : readUpstreamRpc(data);
+    if (data === null || value === null || !answers(value, this.id)) return null;
+    const changed = this.edit({ text: data, value });
+    if (changed === null) return frame;
+    const kept = text.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
+    return encoder.encode(`${[...kept, `data: ${changed}`].join("\n")}\n\n`);
+  }
+}
+
+/** The stream up to its answer: what a server sends after it, or its leaving the stream open, is nobody's business. */
+export function untilAnswered(body: ReadableStream<Uint8Array>, codec: RpcStream): ReadableStreamDefaultReader<Uint8Array> {
+  const reader = body.getReader();
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        if (codec.answered) {
+          controller.close();
+          void reader.cancel().catch(() => undefined);
+          return;
+        }
+        const { done, value } = await reader.read();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+}
+
+/** Frames of a stream that this gateway writes itself. */
+export function frameOf(message: string): Uint8Array {
+  return encoder.encode(`event: message\ndata: ${message}\n\n`);
+}
+
+/** The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection. */
+export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, everyMs: number): ReadableStreamDefaultReader<Uint8Array> {
+  let pending: ReturnType<typeof reader.read> | null = null;
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        pending ??= reader.read();
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        const silence = new Promise<"silent">((resolve) => {
+          timer = setTimeout(() => resolve("silent"), everyMs);
+        });
+        const next = await Promise.race([pending, silence]).finally(() => clearTimeout(timer));
+        if (next === "silent") {
+          controller.enqueue(KEEP_ALIVE);
+          return;
+        }
+        pending = null;
+        if (next.done) controller.close();
+        else controller.enqueue(next.value);
+      },
+      cancel: (reason) => reader.cancel(reason),
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+}

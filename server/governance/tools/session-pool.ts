@@ -1,0 +1,81 @@
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
+import { requestText } from "../../wire/mcp/rpc.ts";
+import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
+import { isRefusal } from "../surface.ts";
+import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
+import type { ToolParts } from "./tool-parts.ts";
+
+const TIMEOUT_MS = 30_000;
+
+/** One session with a handshake server, shared by the calls of one principal with the same capabilities. */
+export interface PooledSession {
+  readonly key: string;
+  readonly id: string | null;
+  readonly version: string;
+  readonly serverInfo: JsonObject | null;
+  readonly capabilities: JsonObject;
+  readonly instructions: string | null;
+  nextId: number;
+}
+
+export interface Handshake {
+  readonly owner: string;
+  readonly capabilities: JsonObject;
+  readonly clientInfo: JsonObject | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** The session for these terms, begun when there is none. Its headers are those of the first call that needed it. */
+export async function pooledSession(server: ToolServerEntry, terms: Handshake, parts: Pick<ToolParts, "send" | "memory">): Promise<PooledSession | Refusal> {
+  const key = [server.id, server.url, terms.owner, canonicalJson(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
+  const there = parts.memory.sessions.get(key);
+  if (there !== undefined) return (await there) as PooledSession | Refusal;
+  const begun = begin(key, server, terms, parts);
+  parts.memory.sessions.set(key, begun);
+  const session = await begun;
+  if (isRefusal(session)) parts.memory.sessions.delete(key);
+  return session;
+}
+
+export function dropSession(session: PooledSession, parts: Pick<ToolParts, "memory">): void {
+  parts.memory.sessions.delete(session.key);
+}
+
+export function sessionHeaders(session: Pick<PooledSession, "id" | "version">): Record<string, string> {
+  return { "mcp-protocol-version": session.version, ...(session.id === null ? {} : { "mcp-session-id": session.id }) };
+}
+
+async function begin(key: string, server: ToolServerEntry, terms: Handshake, { send }: Pick<ToolParts, "send">): Promise<PooledSession | Refusal> {
+  const timeoutMs = Math.min(server.timeoutMs, TIMEOUT_MS);
+  const params = { protocolVersion: HANDSHAKE_VERSIONS[0], capabilities: terms.capabilities, clientInfo: terms.clientInfo ?? { name: "gatehouse", version: "1" } };
+  const headers = { ...terms.headers, "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), timeoutMs);
+  try {
+    const response = await send({ url: server.url, method: "POST", headers, body: requestText(0, "initialize", JSON.stringify(params)), abort, timeoutMs });
+    if (isRefusal(response)) return response;
+    const answer = response.ok ? await finalMessage(upstreamMessages(response), 0) : null;
+    if (!response.ok) await response.body?.cancel().catch(() => undefined);
+    const result = answer?.value.result;
+    if (!isObject(result) || typeof result.protocolVersion !== "string") return refuse("upstream_invalid_response", "The tool server did not take the handshake.", { reason: `initialize was answered ${response.status}` });
+    const session: PooledSession = {
+      key,
+      id: response.headers.get("mcp-session-id"),
+      version: result.protocolVersion,
+      serverInfo: isObject(result.serverInfo) ? result.serverInfo : null,
+      capabilities: isObject(result.capabilities) ? result.capabilities : {},
+      instructions: typeof result.instructions === "string" ? result.instructions : null,
+      nextId: 1,
+    };
+    const told = await send({ url: server.url, method: "POST", headers: { ...headers, ...sessionHeaders(session) }, body: requestText(null, "notifications/initialized", null), abort, timeoutMs });
+    if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
+    return session;
+  } catch (error) {
+    return refuse("upstream_unreachable", "The tool server broke off the handshake.", { reason: error instanceof Error ? error.message : String(error) });
+  } finally {
+    clearTimeout(timer);
+  }
+}

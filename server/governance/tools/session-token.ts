@@ -1,0 +1,41 @@
+import { timingSafeEqual } from "node:crypto";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+
+/**
+ * Session ids as callers get them. They hold everything a session is, so that any process can answer, and are bound to
+ * the caller and the server: one that is presented by anybody else is none.
+ */
+
+const text = new TextDecoder();
+
+/** A session of the tool server itself, passed on. */
+export function passedSession(secrets: SecretBox, owner: string, upstreamId: string): string {
+  const id = Buffer.from(upstreamId).toString("base64url");
+  return `p.${id}.${secrets.hmac("mcp-session", `${owner}\n${id}`)}`;
+}
+
+/** The tool server's own id; null when the token is not this caller's. */
+export function upstreamSession(secrets: SecretBox, owner: string, token: string): string | null {
+  const [kind, id, mac] = token.split(".");
+  if (kind !== "p" || id === undefined || mac === undefined) return null;
+  const expected = secrets.hmac("mcp-session", `${owner}\n${id}`);
+  return mac.length === expected.length && timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) ? text.decode(Buffer.from(id, "base64url")) : null;
+}
+
+/** Something this gateway will read back, and nobody else can. */
+export function sealed(secrets: SecretBox, purpose: string, owner: string, value: JsonObject): string {
+  return `g.${Buffer.from(secrets.seal(JSON.stringify(value), `${purpose}\n${owner}`)).toString("base64url")}`;
+}
+
+/** Null for what this gateway did not seal for this purpose and owner. */
+export function unsealed(secrets: SecretBox, purpose: string, owner: string, token: string): JsonObject | null {
+  const [kind, body] = token.split(".");
+  if (kind !== "g" || body === undefined) return null;
+  try {
+    const value: unknown = JSON.parse(secrets.open(text.decode(Buffer.from(body, "base64url")), `${purpose}\n${owner}`));
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

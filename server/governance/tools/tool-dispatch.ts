@@ -1,0 +1,49 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { refuseUnreadable } from "../access/tool-access.ts";
+import type { Call, ToolRoute } from "../call.ts";
+import type { Answer } from "../surface.ts";
+import { approvalGate } from "./approval-gate.ts";
+import { bridgedServer } from "./bridged-server.ts";
+import { knownTool } from "./listed-tools.ts";
+import { refuseOrigin } from "./origin.ts";
+import { pass } from "./pass.ts";
+import { serve } from "./synthesized.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+import { virtualServer } from "./virtual-server.ts";
+
+export type ToolDispatch = (call: Call, request: ToolRequest) => Promise<Answer | Refusal>;
+
+/** Where an admitted call to tool servers leaves the gateway. Its route has been set by the access control. */
+export function toolDispatch(parts: ToolParts): ToolDispatch {
+  return async (call, request) => {
+    const route = call.tools;
+    if (route === null) throw new Error("a call to a tool server was dispatched that no control had resolved");
+    const stranger = refuseOrigin(call.request, parts.origins);
+    if (stranger !== null) return stranger;
+    noteRoute(call, route, parts);
+    const [target] = route.targets;
+    if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
+      const held = await approvalGate(call, request, target, route.capability.name, parts);
+      if (held !== null) return held;
+    }
+    if (route.virtual !== null) return serve(call, request, virtualServer(call, route.virtual, route, parts), parts);
+    if (target === undefined) throw new Error("a call to a tool server has none");
+    const { dialect } = target.server;
+    const spoken = request.envelope !== null ? "stateless" : request.message === null && dialect === "stateless" && call.request.headers.get("mcp-session-id") === null ? "stateless" : "handshake";
+    if (request.subPath !== null && request.message === null) return (call.request.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
+    if (dialect === null || dialect === spoken || request.subPath !== null) return request.message === null && dialect === "stateless" ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } }) : pass(call, request, target, parts);
+    return serve(call, request, bridgedServer(call, request, target, parts), parts);
+  };
+}
+
+/** Says on the row which server is meant, and what the tool was when it was last seen. */
+function noteRoute({ row }: Call, route: ToolRoute, parts: ToolParts): void {
+  const [target] = route.targets;
+  const only = route.virtual === null || route.capability !== null ? target : undefined;
+  if (route.virtual !== null) row.custom_metadata = { ...((row.custom_metadata as object | undefined) ?? {}), virtual_server_id: route.virtual.id };
+  row.server_id = only?.server.id ?? route.virtual?.id ?? null;
+  if (only === undefined) return;
+  row.server_version = only.server.serverVersion;
+  if (route.capability?.type === "tool") row.tool_definition_hash = knownTool(parts.memory, only.server, route.capability.name)?.hash ?? null;
+}

@@ -1,0 +1,41 @@
+import { isObject, type JsonValue } from "../../wire/document.ts";
+import type { TextSlot } from "../../wire/inbound.ts";
+import { EMPTY_VIEW, type RequestView } from "../view.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/** The view of a request to a tool server: its texts are those of the arguments, each replaceable in place. */
+export function toolView({ target, message, capability }: ToolRequest): RequestView {
+  const texts = (): readonly TextSlot[] => {
+    const slots: TextSlot[] = [];
+    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get")) collect(message.params, "arguments", slots, () => message.document.touch("params"));
+    return slots;
+  };
+  return {
+    ...EMPTY_VIEW,
+    tool: { kind: target.kind, serverId: target.id, method: message?.method ?? null, capability, arguments: message?.params.arguments },
+    texts,
+    get inputCharacters() {
+      return texts().reduce((sum, { text }) => sum + text.length, 0);
+    },
+  };
+}
+
+/** Every text at or below `holder[key]`, in order. */
+function collect(holder: Record<string, JsonValue | undefined> | JsonValue[], key: string | number, slots: TextSlot[], changed: () => void): void {
+  const at = holder as Record<string | number, JsonValue | undefined>;
+  const value = at[key];
+  if (typeof value === "string") {
+    slots.push({
+      role: "tool",
+      kind: "text",
+      get text() {
+        return at[key] as string;
+      },
+      replace(text) {
+        at[key] = text;
+        changed();
+      },
+    });
+  } else if (Array.isArray(value)) value.forEach((_, index) => collect(value, index, slots, changed));
+  else if (isObject(value)) for (const name of Object.keys(value)) collect(value, name, slots, changed);
+}

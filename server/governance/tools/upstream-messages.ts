@@ -1,0 +1,52 @@
+import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import { readAnswerBody } from "../routing/read-answer.ts";
+import type { JsonObject } from "../../wire/document.ts";
+
+/** A message of a tool server with its own spelling. */
+export interface UpstreamMessage {
+  readonly text: string;
+  readonly value: JsonObject;
+}
+
+export function isEventStream(response: Response): boolean {
+  return response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") === true;
+}
+
+/** The messages of an answer in order, whichever way it was sent. What is no message is passed over. Throws when the answer breaks off. */
+export async function* upstreamMessages(response: Response): AsyncGenerator<UpstreamMessage, void> {
+  if (!isEventStream(response)) {
+    const message = messageOf(new TextDecoder().decode(await readAnswerBody(response)));
+    if (message !== null) yield message;
+    return;
+  }
+  if (response.body === null) return;
+  const reader = response.body.getReader();
+  const cutter = new FrameCutter();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      const frames = done ? [cutter.rest()] : cutter.push(value);
+      for (const frame of frames) {
+        const data = frameData(decoder.decode(frame));
+        const message = data === null ? null : messageOf(data);
+        if (message !== null) yield message;
+      }
+      if (done) return;
+    }
+  } finally {
+    void reader.cancel().catch(() => undefined);
+  }
+}
+
+function messageOf(text: string): UpstreamMessage | null {
+  const value = readUpstreamRpc(text);
+  return value === null ? null : { text, value };
+}
+
+/** The answer to one request, skipping what comes before it; null when it never came. */
+export async function finalMessage(messages: AsyncGenerator<UpstreamMessage, void>, id: RpcId): Promise<UpstreamMessage | null> {
+  for await (const message of messages) if (answers(message.value, id)) return message;
+  return null;
+}

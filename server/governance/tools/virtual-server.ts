@@ -1,0 +1,145 @@
+import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { mayUseTool } from "../../directory/tools/tool-access.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
+import { namespacedItem, namespacedResult } from "../../wire/mcp/namespace.ts";
+import { edited, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
+import type { Call, ToolRoute, ToolTarget } from "../call.ts";
+import { carry } from "./carry.ts";
+import { filteredList } from "./listed-tools.ts";
+import { type Relay, tag } from "./relay.ts";
+import { sealed, unsealed } from "./session-token.ts";
+import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
+import { principalOf, type ToolParts } from "./tool-parts.ts";
+
+type ListKind = "tools" | "prompts" | "resources" | "resourceTemplates";
+const LISTS: Readonly<Record<string, ListKind>> = { "tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates" };
+const CAPABILITY_OF: Readonly<Record<ListKind, string>> = { tools: "tools", prompts: "prompts", resources: "resources", resourceTemplates: "resources" };
+const NAMED_BY: Readonly<Record<string, string>> = { "tools/call": "name", "prompts/get": "name", "resources/read": "uri" };
+
+/** Tells in a list's `_meta` which members could not be asked. */
+const UNAVAILABLE = "dev.gatehouse/unavailable";
+const MOST_PAGES = 50;
+const STATE_PURPOSE = "mcp-member-state";
+
+/** Several servers as one: their tools, prompts and resources under namespaced names, in both dialects. */
+export function virtualServer(call: Call, virtual: VirtualServerEntry, route: ToolRoute, parts: ToolParts): SynthesizedServer {
+  return {
+    id: virtual.id,
+    info: { name: virtual.name, version: "1" },
+    capabilities: capabilitiesOf(route.targets),
+    instructions: virtual.description,
+    carry(message, sender, session) {
+      const kind = LISTS[message.method ?? ""];
+      if (kind !== undefined) return list(call, kind, message, sender, session, route.targets, parts);
+      const member = NAMED_BY[message.method ?? ""];
+      const target = route.targets[0];
+      return member === undefined || target === undefined || route.capability === null ? notServed() : delegate(call, { member, target, capability: route.capability, message, sender, session }, parts);
+    },
+  };
+}
+
+// oxlint-disable-next-line require-yield -- a relay without anything before its answer
+async function* notServed(): Relay {
+  return refuse("rpc_method_not_found");
+}
+
+function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
+  const all: JsonObject = { tools: {} };
+  for (const { server } of targets) for (const name of Object.keys(carriedCapabilities(server.capabilities))) if (name === "prompts" || name === "resources") all[name] = {};
+  return all;
+}
+
+interface Delegation {
+  readonly member: string;
+  readonly target: ToolTarget;
+  readonly capability: NonNullable<ToolRoute["capability"]>;
+  readonly message: RpcMessage;
+  readonly sender: Sender;
+  readonly session: string | null;
+}
+
+/** One member's own business, under the name the member knows. */
+async function* delegate(call: Call, { member, target, capability, message, sender, session }: Delegation, parts: ToolParts): Relay {
+  const slug = target.slug ?? "";
+  const owner = `${principalOf(call)}\n${target.server.id}\n${message.method}\n${capability.name}`;
+  const edits: Record<string, string> = { [member]: JSON.stringify(capability.name) };
+  const parsed: JsonObject = { ...message.params, [member]: capability.name };
+  // State a member gave is sealed for that member and that request: a retry cannot carry it to another.
+  if (typeof message.params.requestState === "string") {
+    const inner = unsealed(parts.secrets, STATE_PURPOSE, owner, message.params.requestState)?.state;
+    if (typeof inner !== "string") return refuse("rpc_invalid_params", "requestState is not what was given for this request.");
+    edits.requestState = JSON.stringify(inner);
+    parsed.requestState = inner;
+  }
+  const params = edited(message.document.memberText("params") ?? "{}", edits);
+  return yield* carry(
+    call,
+    {
+      server: target.server,
+      method: message.method ?? "",
+      params,
+      parsed,
+      capability,
+      id: message.id ?? 0,
+      dialect: session === null ? "stateless" : "handshake",
+      sender,
+      session,
+      edit(result, text) {
+        const mapped = namespacedResult(slug, result);
+        const state: Record<string, string> = typeof result.requestState === "string" ? { requestState: JSON.stringify(sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState })) } : {};
+        const changed = mapped === null ? {} : Object.fromEntries(["content", "contents", "messages"].flatMap((name) => (mapped[name] === undefined ? [] : [[name, JSON.stringify(mapped[name])]])));
+        return edited(text, { ...changed, ...state });
+      },
+    },
+    parts,
+  );
+}
+
+/** Every member's list as one. A member that fails is named in `_meta`, and fails nobody else. */
+// oxlint-disable-next-line require-yield -- a relay without anything before its answer
+async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Sender, session: string | null, targets: readonly ToolTarget[], parts: ToolParts): Relay {
+  const asked = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);
+  const lists = await Promise.all(asked.map((target) => memberList(call, kind, message.method ?? "", target, sender, parts)));
+  if (call.abort.signal.aborted) return refuse("upstream_interrupted");
+  const unavailable: string[] = [];
+  const items: JsonValue[] = [];
+  asked.forEach(({ slug }, index) => {
+    const listed = lists[index];
+    if (listed == null) unavailable.push(slug ?? "");
+    else items.push(...listed.map((item) => namespacedItem(slug ?? "", kind, item)));
+  });
+  if (unavailable.length > 0) tag(call, "member_unavailable");
+  const result = JSON.stringify({ [kind]: items, ...(unavailable.length > 0 ? { _meta: { [UNAVAILABLE]: unavailable } } : {}) });
+  return resultText(message.id, session === null ? statelessResult(message.method ?? "", result, null) : result);
+}
+
+/** All pages of one member; null when it could not be asked. */
+async function memberList(call: Call, kind: ListKind, method: string, target: ToolTarget, sender: Sender, parts: ToolParts): Promise<JsonObject[] | null> {
+  const items: JsonObject[] = [];
+  let cursor: JsonValue | undefined;
+  for (let page = 0; page < MOST_PAGES; page++) {
+    const parsed: JsonObject = cursor === undefined ? {} : { cursor };
+    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, edit: () => null }, parts);
+    const answer = await last(relay);
+    const result = typeof answer === "string" ? (JSON.parse(answer) as JsonObject).result : null;
+    if (!isObject(result)) return null;
+    const own = kind === "tools" ? (filteredList(parts.memory, target, result, target.server.dialect === "stateless") ?? result.tools) : result[kind];
+    if (Array.isArray(own)) items.push(...own.filter(isObject).filter((item) => kind !== "tools" || mayUseTool(target.access, String(item.name))));
+    cursor = result.nextCursor;
+    if (typeof cursor !== "string") return items;
+  }
+  return items;
+}
+
+async function last(relay: Relay): Promise<string | Refusal | null> {
+  try {
+    for (;;) {
+      const step = await relay.next();
+      if (step.done === true) return step.value;
+    }
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,123 @@
+import { sql, type Insertable, type Selectable } from "kysely";
+import type { Database } from "./database.ts";
+import type { Page, Paged } from "./paging.ts";
+import type { ApprovalTable } from "./schema.ts";
+
+export type ApprovalRow = Selectable<ApprovalTable>;
+
+/** Makes the request, or gives the pending one that is for the same call of the same caller. */
+export async function openApproval(db: Database, values: Insertable<ApprovalTable>): Promise<ApprovalRow> {
+  const made = await db
+    .insertInto("approvals")
+    .values(values)
+    .onConflict((conflict) => conflict.columns(["tenant_id", "requester_id", "requester_group_id", "server_id", "capability_name", "arguments_digest"]).where("status", "=", "pending").doNothing())
+    .returningAll()
+    .executeTakeFirst();
+  if (made !== undefined) return made;
+  const there = await samePending(db, values);
+  // What stood in the way was resolved in between: the second try meets nothing.
+  return there ?? openApproval(db, values);
+}
+
+function samePending(db: Database, values: Insertable<ApprovalTable>): Promise<ApprovalRow | undefined> {
+  return db
+    .selectFrom("approvals")
+    .selectAll()
+    .where("tenant_id", "=", values.tenant_id)
+    .where("requester_id", "=", values.requester_id)
+    .where("requester_group_id", "=", values.requester_group_id)
+    .where("server_id", "=", values.server_id)
+    .where("capability_name", "=", values.capability_name)
+    .where("arguments_digest", "=", values.arguments_digest)
+    .where("status", "=", "pending")
+    .executeTakeFirst();
+}
+
+export async function approvalById(db: Database, tenantId: string, id: string): Promise<ApprovalRow | undefined> {
+  return db.selectFrom("approvals").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
+}
+
+export interface ApprovalFilters {
+  readonly status?: string | undefined;
+  /** Only those this person or key asked for, or that these groups' members may resolve. */
+  readonly visibleTo?: { readonly requesterId: string; readonly groupIds: readonly string[] } | undefined;
+}
+
+/** Newest first. */
+export async function approvalPage(db: Database, tenantId: string, filters: ApprovalFilters, page: Page): Promise<Paged<ApprovalRow>> {
+  let query = db.selectFrom("approvals").where("tenant_id", "=", tenantId);
+  if (filters.status !== undefined && filters.status !== "all") query = query.where("status", "=", filters.status);
+  const { visibleTo } = filters;
+  if (visibleTo !== undefined) {
+    const groups = visibleTo.groupIds as string[];
+    query = query.where((eb) =>
+      eb.or([
+        eb("requester_id", "=", visibleTo.requesterId),
+        sql<boolean>`CASE WHEN cardinality(approver_group_ids) = 0 THEN requester_group_id = ANY(${groups}::uuid[]) ELSE approver_group_ids && ${groups}::uuid[] END`,
+      ]),
+    );
+  }
+  const items = await query.selectAll().orderBy("created_at", "desc").orderBy("id").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+/** Resolves a request that is pending and has not expired; undefined when it is not (any more). */
+export async function resolveApproval(
+  db: Database,
+  tenantId: string,
+  id: string,
+  resolution: { readonly status: "approved" | "rejected"; readonly by: string; readonly note: string | null; readonly nonce: string | null; readonly now: Date; readonly expiresAt: Date | null },
+): Promise<ApprovalRow | undefined> {
+  return db
+    .updateTable("approvals")
+    .set({ status: resolution.status, resolved_by: resolution.by, resolved_at: resolution.now, resolution_note: resolution.note, token_nonce: resolution.nonce, ...(resolution.expiresAt === null ? {} : { expires_at: resolution.expiresAt }) })
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .where("status", "=", "pending")
+    .where("expires_at", ">", resolution.now)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+export interface Redemption {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly requesterId: string;
+  readonly requesterGroupId: string;
+  readonly serverId: string;
+  readonly capabilityName: string;
+  readonly argumentsDigest: string;
+  readonly callId: string;
+  readonly now: Date;
+}
+
+/** True for exactly one of all calls that ever present the same approval, and only for the call it was given for. */
+export async function consumeApproval(db: Database, redemption: Redemption): Promise<boolean> {
+  const row = await db
+    .updateTable("approvals")
+    .set({ consumed_at: redemption.now, consumed_by_call: redemption.callId })
+    .where("id", "=", redemption.id)
+    .where("tenant_id", "=", redemption.tenantId)
+    .where("requester_id", "=", redemption.requesterId)
+    .where("requester_group_id", "=", redemption.requesterGroupId)
+    .where("server_id", "=", redemption.serverId)
+    .where("capability_name", "=", redemption.capabilityName)
+    .where("arguments_digest", "=", redemption.argumentsDigest)
+    .where("status", "=", "approved")
+    .where("consumed_at", "is", null)
+    .where("expires_at", ">", redemption.now)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/** Every request whose time has run out unresolved, or approved and never used. */
+export async function expireApprovals(db: Database): Promise<void> {
+  await db
+    .updateTable("approvals")
+    .set({ status: "expired" })
+    .where((eb) => eb.or([eb("status", "=", "pending"), eb.and([eb("status", "=", "approved"), eb("consumed_at", "is", null)])]))
+    .where("expires_at", "<=", sql<Date>`now()`)
+    .execute();
+}

@@ -1,0 +1,75 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing, type Page, type Paged } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { McpServerSnapshotTable, McpServerTable } from "./schema.ts";
+
+export type McpServerRow = Selectable<McpServerTable>;
+export type McpServerInsert = Insertable<McpServerTable>;
+export type McpServerPatch = Updateable<McpServerTable>;
+export type McpSnapshotRow = Selectable<McpServerSnapshotTable>;
+
+export interface McpServerFilters {
+  readonly search?: string | undefined;
+  readonly enabled_only?: string | undefined;
+}
+
+export const mcpServerStore: RecordStore<McpServerRow, McpServerInsert, McpServerPatch, McpServerFilters> = {
+  async page(db, tenantId, filters, page) {
+    let query = db.selectFrom("mcp_servers").where("tenant_id", "=", tenantId);
+    if (filters.enabled_only === "true") query = query.where("enabled", "=", true);
+    if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
+    const items = await query.selectAll().orderBy("name").orderBy("id").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    const query = db.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
+    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("mcp_servers").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("mcp_servers").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("mcp_servers").where("id", "=", id).execute();
+  },
+};
+
+export async function mcpServerAt(db: Database | Trx, tenantId: string, baseUrl: string, path: string): Promise<string | undefined> {
+  const row = await db.selectFrom("mcp_servers").select("id").where("tenant_id", "=", tenantId).where("base_url", "=", baseUrl).where("mcp_endpoint_path", "=", path).executeTakeFirst();
+  return row?.id;
+}
+
+/** Names by id, of those that are servers of the tenant. */
+export async function knownMcpServers(db: Database | Trx, tenantId: string, ids: readonly string[]): Promise<Map<string, string>> {
+  if (ids.length === 0) return new Map();
+  const rows = await db.selectFrom("mcp_servers").select(["id", "name"]).where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+  return new Map(rows.map((row) => [row.id, row.name]));
+}
+
+/** Names of tools that a configuration of the server names. */
+export async function toolsNamedInConfigs(db: Database | Trx, serverId: string): Promise<Set<string>> {
+  const rows = await db.selectFrom("server_configs").select(["enabled_tools", "approval_required_tools"]).where("mcp_server_id", "=", serverId).execute();
+  return new Set(rows.flatMap((row) => [...(row.enabled_tools ?? []), ...row.approval_required_tools]));
+}
+
+/** Names of virtual servers the server is a member of, at most `limit`. */
+export async function virtualServersWith(db: Database | Trx, tenantId: string, serverId: string, limit: number): Promise<string[]> {
+  const rows = await db.selectFrom("virtual_servers").select("name").where("tenant_id", "=", tenantId).where("members", "@>", JSON.stringify([{ mcp_server_id: serverId }]) as never).orderBy("name").limit(limit).execute();
+  return rows.map((row) => row.name);
+}
+
+export async function insertMcpSnapshot(trx: Trx, values: Insertable<McpServerSnapshotTable>): Promise<void> {
+  await trx.insertInto("mcp_server_snapshots").values(values).execute();
+}
+
+/** Newest first. */
+export async function mcpSnapshots(db: Database, tenantId: string, serverId: string, page: Page): Promise<Paged<McpSnapshotRow>> {
+  const query = db.selectFrom("mcp_server_snapshots").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId);
+  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}

@@ -1,0 +1,58 @@
+import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { ServerConfigTable } from "./schema.ts";
+
+export type ServerConfigRow = Selectable<ServerConfigTable> & { readonly group_ids: string[] };
+export type ServerConfigInsert = Insertable<ServerConfigTable>;
+export type ServerConfigPatch = Updateable<ServerConfigTable>;
+
+export interface ServerConfigFilters {
+  readonly search?: string | undefined;
+  readonly mcp_server_id?: string | undefined;
+  readonly group_id?: string | undefined;
+}
+
+const groupIds = sql<string[]>`ARRAY(SELECT b.group_id FROM server_config_groups b WHERE b.config_id = c.id ORDER BY b.group_id)`;
+
+export const serverConfigStore: RecordStore<ServerConfigRow, ServerConfigInsert, ServerConfigPatch, ServerConfigFilters> = {
+  async page(db, tenantId, filters, page) {
+    let query = db.selectFrom("server_configs as c").where("c.tenant_id", "=", tenantId);
+    if (filters.mcp_server_id !== undefined) query = query.where("c.mcp_server_id", "=", filters.mcp_server_id);
+    if (filters.search !== undefined) query = query.where("c.name", "ilike", containing(filters.search));
+    const { group_id: groupId } = filters;
+    if (groupId !== undefined) query = query.where((eb) => eb.exists(eb.selectFrom("server_config_groups as b").select("b.config_id").whereRef("b.config_id", "=", "c.id").where("b.group_id", "=", groupId)));
+    const items = await query.selectAll("c").select(groupIds.as("group_ids")).orderBy("c.name").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    const query = db.selectFrom("server_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "=", id);
+    return (lock === undefined ? query : query.forUpdate("c")).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("server_configs").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("server_configs").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("server_configs").where("id", "=", id).execute();
+  },
+};
+
+export async function serverConfigNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await db.selectFrom("server_configs").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  return row?.id;
+}
+
+export async function setConfigGroups(trx: Trx, tenantId: string, configId: string, groups: readonly string[]): Promise<void> {
+  await trx.deleteFrom("server_config_groups").where("config_id", "=", configId).execute();
+  if (groups.length > 0) await trx.insertInto("server_config_groups").values(groups.map((groupId) => ({ config_id: configId, group_id: groupId, tenant_id: tenantId }))).execute();
+}
+
+export async function configsById(db: Database, tenantId: string, ids: readonly string[]): Promise<ServerConfigRow[]> {
+  if (ids.length === 0) return [];
+  return db.selectFrom("server_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "in", ids).orderBy("c.priority", "desc").orderBy("c.name").execute();
+}

@@ -1,0 +1,144 @@
+import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
+import { mcpHealth, mcpServer, mcpServerCreate, mcpServerQuery, mcpServerUpdate, mcpSnapshot, refreshResult, testConnectionBody, testConnectionResult } from "@gatehouse/contracts/mcp-servers";
+import { listMcpSnapshots, mcpServers, probedMcpServer, recordDiscovery, recordServerHealth } from "../../directory/tools/mcp-servers.ts";
+import { endpointUrl, type ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import type { Discovery } from "../../governance/tools/discovery.ts";
+import { diffTools } from "../../wire/mcp/tool-definitions.ts";
+import { type AdminCall, operation, type Operation } from "./operation.ts";
+import { idOf, listed, resource } from "./resource.ts";
+
+const PATH = "/v1/admin/mcp-servers";
+const ONE = { tag: "Tool servers", reach: "one", subject: "mcp_servers", textParams: ["id"] } as const;
+const writing = { ...ONE, access: "tools:write" } as const;
+
+const generic = resource({
+  path: PATH,
+  key: "mcp_servers",
+  noun: "tool server",
+  tag: "Tool servers",
+  area: "tools",
+  table: "mcp_servers",
+  records: mcpServers,
+  query: mcpServerQuery,
+  create: mcpServerCreate,
+  update: mcpServerUpdate,
+  read: mcpServer,
+  notes: { remove: "Its configurations and snapshots go with it. Refused with in_use while a virtual server has it." },
+})
+  .filter(({ method }) => method !== "POST")
+  .map((one) => ({ ...one, textParams: ["id"] }));
+
+export const mcpServerOperations: readonly Operation[] = [
+  ...generic,
+  operation({
+    tag: "Tool servers",
+    access: "tools:write",
+    reach: "one",
+    method: "POST",
+    path: PATH,
+    summary: "Register a tool server",
+    description: "One record for each base_url and mcp_endpoint_path: a second is answered 409 with existing_id. What the server is and offers is discovered at once; `discovery` tells what came of it.",
+    body: mcpServerCreate,
+    answer: { status: 201, about: "The record made", schema: mcpServer },
+    async run(call) {
+      const made = await call.write((write) => mcpServers.create(write, call.tenantId, call.body));
+      const { status, detail } = await refresh(call, made.id);
+      return { ...(await mcpServers.get(call.services.directory, call.tenantId, made.id)), discovery: { status, detail } };
+    },
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: `${PATH}/{id}/refresh-capabilities`,
+    summary: "Discover again what a tool server offers",
+    description: "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing.",
+    answer: { status: 200, about: "What was found", schema: refreshResult },
+    async run(call) {
+      const { status, detail, diff } = await refresh(call, idOf(call));
+      return { status, detail, diff, server: await mcpServers.get(call.services.directory, call.tenantId, idOf(call)) };
+    },
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: `${PATH}/{id}/health-check`,
+    summary: "Probe a tool server",
+    answer: { status: 200, about: "What the probe found", schema: mcpHealth },
+    async run(call) {
+      const server = await probedMcpServer(call.services.directory, call.tenantId, idOf(call));
+      const { status, detail } = await call.services.toolServers.discover(server);
+      const healthy = status === "found";
+      const at = await recordServerHealth(call.services.directory, call.tenantId, server.id, healthy);
+      return { id: server.id, is_healthy: healthy, status, detail, health_checked_at: at.toISOString() };
+    },
+  }),
+  operation({
+    tag: "Tool servers",
+    access: "tools:write",
+    reach: "one",
+    method: "POST",
+    path: `${PATH}/test-connection`,
+    summary: "Try an address before registering it",
+    description: "Keeps nothing. Where the server asks for a credential, tells what it says of how to authorize.",
+    body: testConnectionBody,
+    answer: { status: 200, about: "What was found", schema: testConnectionResult },
+    async run(call) {
+      const { base_url: baseUrl, mcp_endpoint_path: path = "/mcp", auth_type: authType = "none", api_key: apiKey = null, timeout = 15 } = call.body;
+      return tested(await call.services.toolServers.discover(unregistered(endpointUrl(baseUrl, path), baseUrl, authType, apiKey, timeout)));
+    },
+  }),
+  operation({
+    ...ONE,
+    access: "tools:read",
+    method: "GET",
+    path: `${PATH}/{id}/snapshots`,
+    summary: "List what discoveries found",
+    description: "Newest first, each with how its tools differ from those before.",
+    query: pageQuery,
+    answer: { status: 200, about: "One page of them", schema: listOf("snapshots", mcpSnapshot) },
+    run: (call) => listed("snapshots", call, (page) => listMcpSnapshots(call.services.directory, call.tenantId, idOf(call), page)),
+  }),
+];
+
+async function refresh(call: Pick<AdminCall<unknown, unknown>, "services" | "tenantId" | "write">, id: string) {
+  const { directory, toolServers } = call.services;
+  const server = await probedMcpServer(directory, call.tenantId, id);
+  const discovery = await toolServers.discover(server);
+  const { status, detail } = discovery;
+  const diff = discovery.status === "found" ? await call.write((write) => recordDiscovery(write, call.tenantId, id, server.url, discovery.found, diffTools)) : null;
+  return { status, detail, diff };
+}
+
+function unregistered(url: string, baseUrl: string, authType: ToolServerEntry["authType"], credential: string | null, timeoutSeconds: number): ToolServerEntry {
+  return {
+    id: "",
+    name: "",
+    baseUrl,
+    url,
+    authType: credential === null ? authType : "bearer",
+    credential,
+    timeoutMs: timeoutSeconds * 1000,
+    enabled: true,
+    dialect: null,
+    protocolVersion: null,
+    serverName: null,
+    serverVersion: null,
+    capabilities: {},
+    instructions: null,
+    tools: new Map(),
+  };
+}
+
+function tested(discovery: Discovery) {
+  const found = discovery.status === "found" ? discovery.found : null;
+  return {
+    status: discovery.status,
+    detail: discovery.detail,
+    dialect: found?.dialect ?? null,
+    protocol_version: found?.protocolVersion ?? null,
+    server_name: found?.serverName ?? null,
+    server_version: found?.serverVersion ?? null,
+    tools: found?.toolIndex.map(({ name }) => name) ?? [],
+    oauth: discovery.status === "unauthorized" ? discovery.oauth : null,
+  };
+}

@@ -1,0 +1,77 @@
+import type { Call } from "../../governance/call.ts";
+import { type Exchange, isRefusal, type Surface } from "../../governance/surface.ts";
+import type { ToolRequest } from "../../governance/tools/tool-request.ts";
+import { toolView } from "../../governance/tools/tool-view.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { capabilityOf } from "../../wire/mcp/capability.ts";
+import { envelopeOf, isStatelessVersion } from "../../wire/mcp/dialect.ts";
+import { headerMismatch } from "../../wire/mcp/headers.ts";
+import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
+import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
+
+/** /v1/proxy/mcp/{server_id} and what lies below it, in both dialects (interface 4.5). */
+export const toolServer = surface("server", "/v1/proxy/mcp/");
+
+/** /v1/proxy/vmcp/{virtual_server_id}. */
+export const virtualToolServer = surface("virtual", "/v1/proxy/vmcp/");
+
+function surface(kind: ToolRequest["target"]["kind"], prefix: string): Surface {
+  return {
+    ...rpcRefusals,
+    read(call, body) {
+      const rest = call.path.slice(prefix.length);
+      const slash = rest.indexOf("/");
+      const id = decoded(slash < 0 ? rest : rest.slice(0, slash));
+      const subPath = slash < 0 || slash === rest.length - 1 ? null : rest.slice(slash) + new URL(call.request.url).search;
+      call.row.server_id = id.slice(0, 200);
+      const request = readRequest(call, { kind, id }, subPath, body);
+      return isRefusal(request) ? request : exchange(request);
+    },
+  };
+}
+
+function exchange(request: ToolRequest): Exchange {
+  return { view: toolView(request), answer: (call, dispatch) => dispatch.tools(call, request) };
+}
+
+function readRequest(call: Call, target: ToolRequest["target"], subPath: string | null, body: Uint8Array | null): ToolRequest | Refusal {
+  const { headers, method } = call.request;
+  const spoken = headers.get("mcp-protocol-version");
+  const nothing: ToolRequest = { target, subPath, message: null, body: null, envelope: null, capability: null };
+  if (body === null) {
+    // Reading and ending a session belong to the handshake dialect.
+    if (subPath === null && isStatelessVersion(spoken)) return refuse("method_not_allowed", undefined, { headers: { allow: "POST" } });
+    call.row.mcp_method = method === "DELETE" && subPath === null ? "session/end" : null;
+    return nothing;
+  }
+  const message = readRpc(body);
+  if (isRpcProblem(message)) {
+    // Below its own path a server may have business that is no message of the protocol; a list of messages is not that.
+    if (subPath !== null && !looksLikeRpc(body)) return { ...nothing, body };
+    if (message.id !== null) rememberRpcId(call, message.id);
+    return refuse(message.code === -32700 ? "rpc_parse_error" : "rpc_invalid_request", message.message);
+  }
+  if (message.id !== null) rememberRpcId(call, message.id);
+  call.row.mcp_method = message.method?.slice(0, 200) ?? null;
+  call.row.mcp_request_id = message.id === null ? null : String(message.id).slice(0, 200);
+  const capability = message.method === null ? null : capabilityOf(message.method, message.params);
+  if (typeof capability === "string") return refuse("rpc_invalid_params", `params.${capability} must be a text.`);
+  call.row.mcp_capability_name = capability?.name.slice(0, 1000) ?? null;
+  const envelope = message.method === "initialize" || message.kind === "response" ? null : envelopeOf(message, spoken);
+  if (typeof envelope === "string") return refuse("rpc_invalid_params", envelope);
+  const mismatch = message.method === null ? null : headerMismatch(headers, message.method, capability, envelope?.version ?? null);
+  if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
+  return { target, subPath, message, body, envelope, capability };
+}
+
+function looksLikeRpc(body: Uint8Array): boolean {
+  return new TextDecoder().decode(body.subarray(0, 1_000_000)).includes("jsonrpc");
+}
+
+function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}

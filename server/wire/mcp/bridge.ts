@@ -1,0 +1,71 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { META } from "./dialect.ts";
+import { edited, memberText } from "./rpc.ts";
+
+/**
+ * What a message of one dialect is in the other. Members neither dialect speaks of keep their spelling, numbers
+ * included; only what the dialects differ in is written anew.
+ */
+
+const CACHEABLE = new Set(["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read"]);
+const OWN_META = new Set<string>(Object.values(META));
+
+function withoutOwnMeta(meta: JsonValue | undefined): JsonObject {
+  if (!isObject(meta)) return {};
+  return Object.fromEntries(Object.entries(meta).filter(([name]) => !OWN_META.has(name)));
+}
+
+/** `params` of a stateless request for a server that has had its handshake. */
+export function handshakeParams(params: string | null): string | null {
+  if (params === null) return null;
+  const meta = withoutOwnMeta(parsedMember(params, "_meta"));
+  return edited(params, { _meta: Object.keys(meta).length === 0 ? null : JSON.stringify(meta), inputResponses: null, requestState: null });
+}
+
+export interface Sender {
+  readonly version: string;
+  readonly capabilities: JsonObject;
+  readonly clientInfo: JsonObject | null;
+  readonly logLevel: string | null;
+}
+
+/** `params` of a handshake request for a stateless server. */
+export function statelessParams(params: string | null, sender: Sender): string {
+  const given = params ?? "{}";
+  const meta: JsonObject = {
+    ...withoutOwnMeta(parsedMember(given, "_meta")),
+    [META.version]: sender.version,
+    [META.capabilities]: sender.capabilities,
+    ...(sender.clientInfo === null ? {} : { [META.clientInfo]: sender.clientInfo }),
+    ...(sender.logLevel === null ? {} : { [META.logLevel]: sender.logLevel }),
+  };
+  return edited(given, { _meta: JSON.stringify(meta) });
+}
+
+/** A result of a handshake server for a stateless client: never cacheable beyond the caller. */
+export function statelessResult(method: string, result: string, serverInfo: JsonObject | null): string {
+  const meta = { ...withoutOwnMeta(parsedMember(result, "_meta")), ...(serverInfo === null ? {} : { [META.serverInfo]: serverInfo }) };
+  return edited(result, {
+    resultType: '"complete"',
+    ...(CACHEABLE.has(method) ? { ttlMs: "0", cacheScope: '"private"' } : {}),
+    ...(Object.keys(meta).length === 0 ? {} : { _meta: JSON.stringify(meta) }),
+  });
+}
+
+/** A result of a stateless server for a client that has had its handshake. */
+export function handshakeResult(result: string): string {
+  const meta = withoutOwnMeta(parsedMember(result, "_meta"));
+  return edited(result, { resultType: null, ttlMs: null, cacheScope: null, ...(memberText(result, "_meta") === null ? {} : { _meta: Object.keys(meta).length === 0 ? null : JSON.stringify(meta) }) });
+}
+
+/** The dialects have different codes for a resource that is not there. */
+export function bridgedErrorCode(code: JsonValue | undefined, method: string, to: "handshake" | "stateless"): JsonValue {
+  if (to === "stateless" && code === -32002) return -32602;
+  if (to === "handshake" && code === -32602 && method === "resources/read") return -32002;
+  return code ?? -32603;
+}
+
+function parsedMember(object: string, name: string): JsonValue | undefined {
+  const text = memberText(object, name);
+  return text === null ? undefined : (JSON.parse(text) as JsonValue);
+}

@@ -1,0 +1,32 @@
+import type { JsonObject } from "../document.ts";
+
+/** What of a tool server a request names. */
+export interface Capability {
+  readonly type: "tool" | "prompt" | "resource" | "task";
+  readonly name: string;
+}
+
+const NAMING: Readonly<Record<string, readonly [Capability["type"], string]>> = {
+  "tools/call": ["tool", "name"],
+  "prompts/get": ["prompt", "name"],
+  "resources/read": ["resource", "uri"],
+  "resources/subscribe": ["resource", "uri"],
+  "resources/unsubscribe": ["resource", "uri"],
+  "tasks/get": ["task", "taskId"],
+  "tasks/update": ["task", "taskId"],
+  "tasks/cancel": ["task", "taskId"],
+};
+
+/** Null for a method that names nothing; a text names the member that is missing. */
+export function capabilityOf(method: string, params: JsonObject): Capability | null | string {
+  const naming = NAMING[method];
+  if (naming === undefined) return null;
+  const [type, member] = naming;
+  const name = params[member];
+  return typeof name === "string" && name !== "" ? { type, name } : member;
+}
+
+/** Whether the stateless dialect mirrors the name in `Mcp-Name`. */
+export function mirrorsName(method: string): boolean {
+  return NAMING[method] !== undefined && !method.endsWith("subscribe");
+}

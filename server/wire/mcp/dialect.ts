@@ -1,0 +1,44 @@
+import { isObject, type JsonObject } from "../document.ts";
+import type { RpcMessage } from "./rpc.ts";
+
+/** Handshake: protocol versions up to 2025-11-25. Stateless: 2026-07-28 and later. */
+export type Dialect = "handshake" | "stateless";
+
+export const STATELESS_VERSION = "2026-07-28";
+export const HANDSHAKE_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
+export const SUPPORTED_VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS];
+
+export const META = {
+  version: "io.modelcontextprotocol/protocolVersion",
+  capabilities: "io.modelcontextprotocol/clientCapabilities",
+  clientInfo: "io.modelcontextprotocol/clientInfo",
+  serverInfo: "io.modelcontextprotocol/serverInfo",
+  logLevel: "io.modelcontextprotocol/logLevel",
+} as const;
+
+/** Versions are dates, so the later one is the greater text. */
+export function isStatelessVersion(version: unknown): version is string {
+  return typeof version === "string" && /^\d{4}-\d\d-\d\d$/.test(version) && version >= STATELESS_VERSION;
+}
+
+/** What a request of the stateless dialect says of its sender. */
+export interface Envelope {
+  readonly version: string;
+  readonly capabilities: JsonObject;
+  readonly clientInfo: JsonObject | null;
+}
+
+/** The envelope of a request, null of the handshake dialect; a text says what of it is wrong. */
+export function envelopeOf(message: RpcMessage, versionHeader: string | null): Envelope | null | string {
+  const meta = isObject(message.params._meta) ? message.params._meta : {};
+  const version = meta[META.version];
+  if (version === undefined) {
+    if (!isStatelessVersion(versionHeader) || message.kind !== "request") return null;
+    return `params._meta must have ${META.version}.`;
+  }
+  if (typeof version !== "string") return `${META.version} must be a text.`;
+  const capabilities = meta[META.capabilities];
+  if (!isObject(capabilities)) return `params._meta must have ${META.capabilities}, an object.`;
+  const info = meta[META.clientInfo];
+  return { version, capabilities, clientInfo: isObject(info) ? info : null };
+}

@@ -1,0 +1,89 @@
+import { isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
+import { editMembers, membersOf } from "../json-members.ts";
+import { repeatedName } from "./repeated-name.ts";
+
+export type RpcId = string | number;
+
+/** One JSON-RPC message with its source text: what governance did not change leaves as it came. */
+export interface RpcMessage {
+  readonly kind: "request" | "notification" | "response";
+  readonly id: RpcId | null;
+  /** Null of a response. */
+  readonly method: string | null;
+  readonly params: JsonObject;
+  readonly document: JsonDocument;
+}
+
+/** Why bytes are no message that can be governed, with the protocol's own code. */
+export interface RpcProblem {
+  readonly code: -32700 | -32600;
+  readonly message: string;
+  readonly id: RpcId | null;
+}
+
+/**
+ * Reads one message. A name that stands twice anywhere in it is refused: which of the two counts would be the tool
+ * server's guess, and what was checked must be what is run.
+ */
+export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
+  const document = JsonDocument.read(bytes);
+  if (!(document instanceof JsonDocument)) return { code: document.message === "is not JSON" || document.message === "is not UTF-8" ? -32700 : -32600, message: `The body ${document.field === "" ? "" : `member ${document.field} `}${document.message}.`, id: null };
+  const { value } = document;
+  const id = typeof value.id === "string" || (typeof value.id === "number" && Number.isInteger(value.id)) ? value.id : null;
+  const invalid = (message: string): RpcProblem => ({ code: -32600, message, id });
+  if (value.jsonrpc !== "2.0") return invalid("`jsonrpc` must be \"2.0\".");
+  const twice = repeatedName(document.text());
+  if (twice !== null) return invalid(`The name ${JSON.stringify(twice)} stands twice in one object.`);
+  if (value.method === undefined && (value.result !== undefined || value.error !== undefined)) return { kind: "response", id, method: null, params: {}, document };
+  if (typeof value.method !== "string") return invalid("`method` must be a text.");
+  if (value.params !== undefined && !isObject(value.params)) return invalid("`params` must be an object.");
+  if (value.id !== undefined && id === null) return invalid("`id` must be a text or a whole number.");
+  return { kind: id === null ? "notification" : "request", id, method: value.method, params: (value.params as JsonObject | undefined) ?? {}, document };
+}
+
+export function isRpcProblem(read: RpcMessage | RpcProblem): read is RpcProblem {
+  return "code" in read;
+}
+
+/** A message an upstream sent, leniently: null when it is none. */
+export function readUpstreamRpc(text: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Whether a message of an upstream is the answer to the request with this id. */
+export function answers(message: JsonObject, id: RpcId | null): boolean {
+  return message.method === undefined && (message.id === id || (message.id === null && message.error !== undefined)) && (message.result !== undefined || message.error !== undefined);
+}
+
+export function requestText(id: RpcId | null, method: string, params: string | null): string {
+  const idPart = id === null ? "" : `"id":${JSON.stringify(id)},`;
+  return `{"jsonrpc":"2.0",${idPart}"method":${JSON.stringify(method)}${params === null ? "" : `,"params":${params}`}}`;
+}
+
+export function resultText(id: RpcId | null, result: string): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${result}}`;
+}
+
+export function errorText(id: RpcId | null, error: { readonly code: number; readonly message: string; readonly data?: unknown }): string {
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"error":${JSON.stringify(error)}}`;
+}
+
+/** The source text of one member of an object written as text; null when it is not there. */
+export function memberText(object: string, name: string): string | null {
+  const member = membersOf(object).find((candidate) => candidate.name === name);
+  return member === undefined ? null : object.slice(member.valueStart, member.valueEnd);
+}
+
+/** The object with some of its members said differently and everything else spelled as it was; null takes a member out. */
+export function edited(object: string, edits: Readonly<Record<string, string | null>>): string {
+  return editMembers(object, membersOf(object), new Map(Object.entries(edits)));
+}
+
+export function textOf(value: JsonValue): string {
+  return JSON.stringify(value);
+}

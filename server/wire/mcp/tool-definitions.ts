@@ -1,0 +1,48 @@
+import { createHash } from "node:crypto";
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { type ParamHeader, paramHeaders } from "./param-headers.ts";
+
+/** What is remembered of a tool as it was listed. */
+export interface ListedTool {
+  readonly name: string;
+  /** SHA-256, hex, of the definition's canonical JSON. */
+  readonly hash: string;
+  /** Null when its annotations break the rules, so that it may not be offered in the stateless dialect. */
+  readonly params: readonly ParamHeader[] | null;
+}
+
+/** JSON with the names of every object sorted: one text for one value. */
+export function canonicalJson(value: JsonValue | undefined): string {
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item)).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value ?? null);
+  const members = Object.keys(value)
+    .filter((name) => value[name] !== undefined)
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`);
+  return `{${members.join(",")}}`;
+}
+
+export function digestOf(value: JsonValue | undefined): string {
+  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+}
+
+export function listedTools(tools: unknown): ListedTool[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.filter((tool): tool is JsonObject => isObject(tool) && typeof tool.name === "string").map((tool) => ({ name: tool.name as string, hash: digestOf(tool), params: paramHeaders(tool.inputSchema) }));
+}
+
+export interface ToolDiff {
+  readonly added: string[];
+  readonly removed: string[];
+  readonly changed: string[];
+}
+
+export function diffTools(before: readonly { readonly name: string; readonly hash: string }[], after: readonly { readonly name: string; readonly hash: string }[]): ToolDiff {
+  const old = new Map(before.map(({ name, hash }) => [name, hash]));
+  const now = new Map(after.map(({ name, hash }) => [name, hash]));
+  return {
+    added: [...now.keys()].filter((name) => !old.has(name)).sort(),
+    removed: [...old.keys()].filter((name) => !now.has(name)).sort(),
+    changed: [...now].filter(([name, hash]) => old.has(name) && old.get(name) !== hash).map(([name]) => name).sort(),
+  };
+}

@@ -1,0 +1,101 @@
+import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { McpServer as HandshakeServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { createMcpHandler, inputRequired, McpServer as StatelessServer } from "@modelcontextprotocol/server";
+import { z } from "zod";
+
+/** A request as a tool server saw it. */
+export interface SeenToolRequest {
+  readonly method: string;
+  readonly headers: Record<string, string>;
+  readonly body: string;
+}
+
+export interface ToolServerFixture {
+  readonly baseUrl: string;
+  readonly seen: SeenToolRequest[];
+  /** Raw bytes of each whole answer, in order. */
+  readonly sent: string[];
+  stop(): Promise<void>;
+}
+
+const TEXT = (text: string) => ({ content: [{ type: "text" as const, text }] });
+
+function serveFixture(answer: (request: Request) => Promise<Response>): ToolServerFixture {
+  const seen: SeenToolRequest[] = [];
+  const sent: string[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    idleTimeout: 0,
+    async fetch(request) {
+      const body = await request.text();
+      seen.push({ method: request.method, headers: Object.fromEntries(request.headers), body });
+      const given = new Request(request.url, { method: request.method, headers: request.headers, signal: request.signal, ...(body === "" ? {} : { body }) });
+      const response = await answer(given);
+      if (response.headers.get("content-type")?.includes("json")) sent.push(await response.clone().text());
+      return response;
+    },
+  });
+  return { baseUrl: `http://127.0.0.1:${server.port}`, seen, sent, stop: () => server.stop(true) };
+}
+
+/** A server of the handshake dialect only, on the first official SDK, with sessions. */
+export function startHandshakeServer(options: { version?: string; json?: boolean } = {}): ToolServerFixture {
+  const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
+  return serveFixture(async (request) => {
+    const id = request.headers.get("mcp-session-id");
+    if (id !== null) return transports.get(id)?.handleRequest(request) ?? Response.json({ jsonrpc: "2.0", error: { code: -32001, message: "Session not found" }, id: null }, { status: 404 });
+    const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: () => crypto.randomUUID(),
+      enableJsonResponse: options.json ?? false,
+      onsessioninitialized: (session) => void transports.set(session, transport),
+      onsessionclosed: (session) => void transports.delete(session),
+    });
+    await handshakeTools(options.version ?? "1.2.3").connect(transport as never);
+    return transport.handleRequest(request);
+  });
+}
+
+function handshakeTools(version: string): HandshakeServer {
+  const server = new HandshakeServer({ name: "old-tools", version }, { instructions: "Use the old tools.", capabilities: { logging: {} } });
+  server.registerTool("echo", { description: "Says it again", inputSchema: { text: z.string() } }, async ({ text }) => TEXT(`old: ${text}`));
+  server.registerTool("secret", { description: "Not for everybody" }, async () => TEXT("the secret"));
+  server.registerTool("fail", { description: "Fails" }, async () => ({ ...TEXT("it failed"), isError: true }));
+  server.registerTool("steps", { description: "Tells how far it is" }, async (extra) => {
+    const token = extra._meta?.progressToken;
+    for (const progress of [1, 2]) if (token !== undefined) await extra.sendNotification({ method: "notifications/progress", params: { progressToken: token, progress, total: 2 } });
+    return TEXT("done");
+  });
+  server.registerTool("ask", { description: "Asks who is there" }, async () => {
+    const answer = await server.server.elicitInput({ message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } });
+    return TEXT(`hello ${answer.action === "accept" ? String(answer.content?.name) : answer.action}`);
+  });
+  server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
+  server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "an old note" }] }));
+  return server;
+}
+
+/** A server of the stateless dialect only, on the second official SDK. */
+export function startStatelessServer(): ToolServerFixture {
+  const handler = createMcpHandler(() => statelessTools(), { legacy: "reject" });
+  return serveFixture((request) => handler.fetch(request));
+}
+
+function statelessTools(): StatelessServer {
+  const server = new StatelessServer({ name: "new-tools", version: "4.5.6" }, { instructions: "Use the new tools." });
+  server.registerTool("echo", { description: "Says it again", inputSchema: z.object({ text: z.string() }) }, async ({ text }) => TEXT(`new: ${text}`));
+  server.registerTool("secret", { description: "Not for everybody" }, async () => TEXT("the secret"));
+  server.registerTool("ask", { description: "Asks who is there" }, async (context) => {
+    const given = context.mcpReq.inputResponses?.["who"] as { action: string; content?: { name?: string } } | undefined;
+    if (given === undefined) {
+      return inputRequired({
+        inputRequests: { who: inputRequired.elicit({ message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } }) },
+        requestState: "asked-once",
+      }) as never;
+    }
+    return TEXT(`hello ${given.content?.name ?? given.action}`);
+  });
+  server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
+  server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "a new note" }] }));
+  return server;
+}
