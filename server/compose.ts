@@ -12,6 +12,8 @@ import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
+import { authorizationMemory, forgetTokens } from "./governance/authorization/authorization-memory.ts";
+import type { AuthorizationParts } from "./governance/authorization/authorization-parts.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
 import { toolMemory } from "./governance/tools/tool-memory.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
@@ -295,13 +297,17 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const snapshots = new Snapshots(connection.db, secrets);
   const credentials = new CredentialCache(connection.db, clock);
+  const send = toolServerSend(parts.upstream.outbound);
+  const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory() };
   const follower = new ConfigFollower(
     connection,
     {
       tenantChanged: (tenantId) => snapshots.renew(tenantId),
       credentialChanged: (keyHash) => credentials.drop(keyHash),
+      oauthTokensChanged: (tenantId, ref) => forgetTokens(authorization.memory, tenantId, ref),
       async everythingChanged() {
         credentials.dropAll();
+        authorization.memory.tokens.clear();
         await snapshots.renewAll();
       },
     },
@@ -332,11 +338,12 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
+    authorization,
     tools: {
       db: connection.db,
       secrets,
       clock,
-      send: toolServerSend(parts.upstream.outbound),
+      send,
       origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback },
       memory: toolMemory(),
     },

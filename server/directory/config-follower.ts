@@ -11,6 +11,8 @@ export interface ConfigListener {
   tenantChanged(tenantId: string): Promise<void>;
   /** An API key was made, changed, rotated or revoked. */
   credentialChanged(keyHash: string): void;
+  /** What a principal holds for a tool server changed; `ref` as the change names it. */
+  oauthTokensChanged?(tenantId: string, ref: string): void;
   /** More changed than can be told apart. */
   everythingChanged(): Promise<void>;
 }
@@ -117,7 +119,8 @@ export class ConfigFollower {
         await this.listener.everythingChanged();
       } else {
         for (const change of changes) if (change.topic === "api_key" && change.ref !== null) this.listener.credentialChanged(change.ref);
-        for (const tenantId of new Set(changes.filter(({ topic }) => topic !== "api_key").map(({ tenant_id }) => tenant_id))) await this.listener.tenantChanged(tenantId);
+        for (const change of changes) if (change.topic === "oauth_tokens" && change.ref !== null) this.listener.oauthTokensChanged?.(change.tenant_id, change.ref);
+        for (const tenantId of new Set(changes.filter(({ topic }) => topic !== "api_key" && topic !== "oauth_tokens").map(({ tenant_id }) => tenant_id))) await this.listener.tenantChanged(tenantId);
       }
       this.version = last.version;
     }

@@ -5,6 +5,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { type Refusal, refuse } from "../kernel/errors.ts";
 import { looksLikeApiKey, type SecretBox, sha256Hex } from "../kernel/secrets.ts";
 import type { Call } from "./call.ts";
+import { looksLikeAccessToken, readAccessToken } from "./authorization/gateway-tokens.ts";
 import { joinRun } from "./record/run.ts";
 
 export interface AdmissionParts {
@@ -28,9 +29,25 @@ function unauthenticated(reason: string): Refusal {
 export async function admit(call: Call, parts: AdmissionParts): Promise<Refusal | null> {
   const presented = presentedKey(call.request);
   if (presented === null) return unauthenticated("credential_missing");
-  if (!looksLikeApiKey(presented)) return unauthenticated("credential_malformed");
+  if (looksLikeAccessToken(presented)) return admitGatewayToken(call, presented, parts);
+  return looksLikeApiKey(presented) ? admitKey(call, sha256Hex(presented), parts) : unauthenticated("credential_malformed");
+}
+
+/** A token of the broker's is good at the one server it was made for, as long as the key behind it is. */
+async function admitGatewayToken(call: Call, token: string, parts: AdmissionParts): Promise<Refusal | null> {
+  const claims = readAccessToken(parts.secrets, token, parts.clock.now());
+  if (claims === null) return unauthenticated("credential_expired");
+  const own = `/v1/proxy/mcp/${claims.serverId}`;
+  if (call.path !== own && !call.path.startsWith(`${own}/`)) return unauthenticated("credential_for_another_server");
+  const refusal = await admitKey(call, claims.keyHash, parts);
+  if (refusal === null && call.identity !== null) call.identity = { ...call.identity, grantId: claims.grantId };
+  return refusal;
+}
+
+/** Admits the holder of the key with this hash. */
+export async function admitKey(call: Call, keyHash: string, parts: AdmissionParts): Promise<Refusal | null> {
   try {
-    const found = parts.credentials.find(sha256Hex(presented));
+    const found = parts.credentials.find(keyHash);
     const key = found instanceof Promise ? await found : found;
     if (key === null) return unauthenticated("credential_unknown");
     const refusal = recognise(call, key, parts.clock.now());
@@ -56,7 +73,7 @@ export async function admit(call: Call, parts: AdmissionParts): Promise<Refusal 
 }
 
 /** Every form the vendors' clients send a key in. One in the query goes no further: rows and logs hold paths only. */
-function presentedKey({ headers, url }: Request): string | null {
+export function presentedKey({ headers, url }: Request): string | null {
   // Beside a key of its own header, a bearer is the caller's token for a tool server.
   const own = headers.get("x-api-key");
   if (own !== null && looksLikeApiKey(own)) return own;

@@ -4,7 +4,7 @@ import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
-import { admit, type AdmissionParts } from "./admit.ts";
+import { admit, type AdmissionParts, presentedKey } from "./admit.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
@@ -26,6 +26,8 @@ export interface GovernedRoute {
   readonly audit: AuditClass;
   /** Whether the request carries a body. */
   readonly body: boolean;
+  /** Set where a credential may be missing: browsers and clients that are still to get one come there. */
+  readonly open?: true;
 }
 
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
@@ -94,7 +96,7 @@ export class Road {
   }
 
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
-    const notAdmitted = await admit(call, this.parts);
+    const notAdmitted = route.open === true && presentedKey(call.request) === null ? null : await admit(call, this.parts);
     if (notAdmitted !== null) return notAdmitted;
 
     let body: Uint8Array | null = null;

@@ -306,6 +306,47 @@ export interface VirtualServerTable {
   updated_at: Stamp;
 }
 
+export interface OAuthUpstreamClientTable {
+  tenant_id: string;
+  mcp_server_id: string;
+  issuer: string;
+  /** Empty of one that an admin made. */
+  redirect_uri: WithDefault<string>;
+  client_id: string;
+  client_secret_sealed: string | null;
+  auth_method: string;
+  scopes: string[] | null;
+  created_at: Stamp;
+}
+
+export interface OAuthTokenTable {
+  id: string;
+  tenant_id: string;
+  principal_type: string;
+  principal_id: string;
+  mcp_server_id: string;
+  issuer: string;
+  client_id: string;
+  redirect_uri: string;
+  resource: string;
+  access_token_sealed: string;
+  refresh_token_sealed: string | null;
+  scopes: WithDefault<string[]>;
+  expires_at: NullableStamp;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface OAuthClientGrantTable {
+  id: string;
+  tenant_id: string;
+  token_id: string;
+  client_hash: string;
+  nonce: string;
+  created_at: Stamp;
+  used_at: Stamp;
+}
+
 export interface ApprovalTable {
   id: string;
   tenant_id: string;
@@ -439,6 +480,9 @@ export interface Schema {
   server_config_groups: { config_id: string; group_id: string; tenant_id: string };
   virtual_servers: VirtualServerTable;
   approvals: ApprovalTable;
+  oauth_upstream_clients: OAuthUpstreamClientTable;
+  oauth_tokens: OAuthTokenTable;
+  oauth_client_grants: OAuthClientGrantTable;
   config_version: { only_row: Generated<boolean>; version: number };
   config_changes: { version: number; tenant_id: string; topic: string; ref: string | null; at: Stamp };
   admin_log: AdminLogTable;

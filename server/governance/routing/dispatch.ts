@@ -1,3 +1,5 @@
+import { oauthDispatch, type OAuthDispatch } from "../authorization/oauth-dispatch.ts";
+import type { AuthorizationParts } from "../authorization/authorization-parts.ts";
 import type { RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
@@ -24,6 +26,7 @@ export interface Dispatch {
   embed(call: Call, request: EmbeddingsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
   readonly tools: ToolDispatch;
+  readonly oauth: OAuthDispatch;
 }
 
 export interface DispatchParts extends AttemptParts, ConversationParts {
@@ -35,7 +38,8 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
   readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
   /** From 0 to below 1. */
   readonly random: () => number;
-  readonly tools: Omit<ToolParts, "begin">;
+  readonly tools: Omit<ToolParts, "begin" | "authorization">;
+  readonly authorization: AuthorizationParts;
 }
 
 /** A wait for a member to be free again is worth it only while the caller's own client still waits. */
@@ -47,7 +51,8 @@ export function dispatch(parts: DispatchParts): Dispatch {
     converse: (call, conversation) => send(call, conversationErrand(conversation, parts)),
     embed: (call, request) => send(call, embeddingsErrand(request)),
     countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
-    tools: toolDispatch({ ...parts.tools, begin: parts.begin }),
+    tools: toolDispatch({ ...parts.tools, authorization: parts.authorization, begin: parts.begin }),
+    oauth: oauthDispatch({ ...parts.authorization, begin: parts.begin }),
   };
 }
 

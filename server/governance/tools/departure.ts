@@ -1,6 +1,7 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { looksLikeApiKey, sha256Hex } from "../../kernel/secrets.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
+import { callerToken } from "../authorization/caller-token.ts";
 import type { Call } from "../call.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
@@ -23,9 +24,9 @@ export function departure(call: Call, url: string, body: string | Uint8Array | n
 export function credentialHeaders(server: ToolServerEntry, request: Request): Record<string, string> {
   if (server.authType === "bearer" && server.credential !== null) return { authorization: `Bearer ${server.credential}` };
   if (server.authType !== "oauth") return {};
-  // The caller's own token for this server passes; a key of the gateway never does.
-  const own = request.headers.get("authorization");
-  return own === null || looksLikeApiKey(own.replace(/^bearer\s+/i, "").trim()) ? {} : { authorization: own };
+  // What is kept in the caller's name is added on the way out; this tells callers of one key apart.
+  const own = callerToken(server, request);
+  return own === null ? {} : { authorization: `Bearer ${own}` };
 }
 
 /** A server that does not let the gateway in; null when it did not say so. */

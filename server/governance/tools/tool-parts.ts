@@ -2,6 +2,7 @@ import type { BoundedMap } from "../../directory/bounded-map.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
+import type { ServerAuthorizationParts } from "../authorization/authorize-server.ts";
 import type { Call } from "../call.ts";
 import type { HeldExchange } from "./held-exchanges.ts";
 import type { ClientAnswer } from "./client-answers.ts";
@@ -14,6 +15,8 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   readonly begin: (call: Call) => void;
   readonly origins: OriginRules;
   readonly memory: ToolMemory;
+  /** For servers that are reached in their callers' names. */
+  readonly authorization: ServerAuthorizationParts;
 }
 
 export interface OriginRules {

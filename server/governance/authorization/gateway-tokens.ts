@@ -1,0 +1,53 @@
+import type { SecretBox } from "../../kernel/secrets.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
+
+/**
+ * Tokens that clients of the broker get: they stand for tokens the gateway keeps, say in whose name, and are good for
+ * one tool server. The upstream's own tokens never leave the gateway this way.
+ */
+
+const ACCESS = "gwo_";
+const REFRESH = "gwr_";
+export const ACCESS_SECONDS = 3600;
+const REFRESH_MS = 90 * 86_400_000;
+
+export interface AccessClaims {
+  readonly serverId: string;
+  /** Hash of the API key whose holder this is. */
+  readonly keyHash: string;
+  readonly grantId: string;
+}
+
+export interface RefreshClaims extends AccessClaims {
+  readonly tenantId: string;
+  readonly nonce: string;
+  readonly clientHash: string;
+  readonly scope: string;
+}
+
+export function looksLikeAccessToken(token: string): boolean {
+  return token.startsWith(ACCESS);
+}
+
+export function looksLikeRefreshToken(token: string): boolean {
+  return token.startsWith(REFRESH);
+}
+
+export function accessToken(secrets: SecretBox, claims: AccessClaims, now: number): string {
+  return ACCESS + sealEnvelope(secrets, "access", "", { ...claims }, now + ACCESS_SECONDS * 1000);
+}
+
+export function refreshToken(secrets: SecretBox, claims: RefreshClaims, now: number): string {
+  return REFRESH + sealEnvelope(secrets, "refresh", "", { ...claims }, now + REFRESH_MS);
+}
+
+/** Null for what is no token of this gateway's, or has expired. */
+export function readAccessToken(secrets: SecretBox, token: string, now: number): AccessClaims | null {
+  if (!looksLikeAccessToken(token)) return null;
+  return openEnvelope(secrets, "access", "", token.slice(ACCESS.length), now) as AccessClaims | null;
+}
+
+export function readRefreshToken(secrets: SecretBox, token: string, now: number): RefreshClaims | null {
+  if (!looksLikeRefreshToken(token)) return null;
+  return openEnvelope(secrets, "refresh", "", token.slice(REFRESH.length), now) as RefreshClaims | null;
+}
