@@ -16,6 +16,7 @@ import { authorizationMemory, forgetTokens } from "./governance/authorization/au
 import type { AuthorizationParts } from "./governance/authorization/authorization-parts.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
 import { toolMemory } from "./governance/tools/tool-memory.ts";
+import { recordedCredentials } from "./governance/tools/upstream-credentials.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
 import { type Clock, systemClock } from "./kernel/clock.ts";
 import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
@@ -344,6 +345,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       secrets,
       clock,
       send,
+      credentials: recordedCredentials,
       origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback },
       memory: toolMemory(),
     },

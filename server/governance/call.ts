@@ -83,6 +83,14 @@ export interface ToolTarget {
   readonly access: ToolAccess;
   /** Its name within the virtual server. */
   readonly slug: string | null;
+  readonly limits: ToolDataLimits;
+}
+
+/** How much a call may send to a tool server and get from it; null is no limit. */
+export interface ToolDataLimits {
+  readonly maxPayloadBytes: number | null;
+  readonly maxRows: number | null;
+  readonly maxItems: number | null;
 }
 
 /** One try at one provider, as the audit row tells it. */

@@ -55,7 +55,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           if (ended) return;
           if (done) {
             const { complete, last } = answer.codec.end();
-            const failure = complete ? null : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did");
+            const failure = complete ? null : answer.codec.refusal != null ? answer.codec.refusal : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did");
             how = { failure, abandoned: null, last };
             break;
           }

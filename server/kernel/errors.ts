@@ -56,6 +56,8 @@ export const ERRORS = {
   rpc_method_not_found: { status: 404, message: "This method is not served here.", retry: false },
   rpc_header_mismatch: { status: 400, message: "A header says something else than the body.", retry: false },
   rpc_unsupported_version: { status: 400, message: "This version of the protocol is not served here.", retry: false },
+  tool_payload_too_large: { status: 413, message: "The request is larger than the caller's group may send to this tool server.", retry: false },
+  tool_result_too_large: { status: 502, message: "The tool server's answer is larger than the caller's group may have.", retry: false },
   input_not_supported: { status: 200, message: "The tool server asks for input that this client cannot give.", retry: false },
 
   // Authorization for tool servers

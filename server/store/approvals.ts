@@ -15,6 +15,11 @@ export async function openApproval(db: Database, values: Insertable<ApprovalTabl
     .executeTakeFirst();
   if (made !== undefined) return made;
   const there = await samePending(db, values);
+  // The sweep has not come by yet.
+  if (there !== undefined && there.expires_at.getTime() <= new Date(values.created_at as Date).getTime()) {
+    await db.updateTable("approvals").set({ status: "expired" }).where("id", "=", there.id).where("status", "=", "pending").execute();
+    return openApproval(db, values);
+  }
   // What stood in the way was resolved in between: the second try meets nothing.
   return there ?? openApproval(db, values);
 }
@@ -38,7 +43,10 @@ export async function approvalById(db: Database, tenantId: string, id: string): 
 }
 
 export interface ApprovalFilters {
+  /** `all` or nothing: every one. */
   readonly status?: string | undefined;
+  /** A request whose time has run out is expired before the sweep has written so. */
+  readonly now: Date;
   /** Only those this person or key asked for, or that these groups' members may resolve. */
   readonly visibleTo?: { readonly requesterId: string; readonly groupIds: readonly string[] } | undefined;
 }
@@ -46,7 +54,11 @@ export interface ApprovalFilters {
 /** Newest first. */
 export async function approvalPage(db: Database, tenantId: string, filters: ApprovalFilters, page: Page): Promise<Paged<ApprovalRow>> {
   let query = db.selectFrom("approvals").where("tenant_id", "=", tenantId);
-  if (filters.status !== undefined && filters.status !== "all") query = query.where("status", "=", filters.status);
+  const { status, now } = filters;
+  if (status !== undefined && status !== "all") {
+    const ran = sql<boolean>`(expires_at <= ${now} AND (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)))`;
+    query = query.where((eb) => (status === "expired" ? eb.or([eb("status", "=", "expired"), ran]) : eb.and([eb("status", "=", status), eb.not(ran)])));
+  }
   const { visibleTo } = filters;
   if (visibleTo !== undefined) {
     const groups = visibleTo.groupIds as string[];

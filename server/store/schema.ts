@@ -220,9 +220,9 @@ export interface ApiKeyTable {
 
 /** A tool as calls need it: hash of its definition, and the arguments the stateless dialect mirrors in headers (null: wrongly annotated). */
 export interface IndexedTool {
-  name: string;
-  hash: string;
-  params: { path: string[]; header: string }[] | null;
+  readonly name: string;
+  readonly hash: string;
+  readonly params: readonly { readonly path: readonly string[]; readonly header: string }[] | null;
 }
 
 export interface McpServerTable {

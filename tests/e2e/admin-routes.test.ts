@@ -2,6 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { paramsOf } from "../../server/surfaces/admin/document.ts";
 import type { Operation } from "../../server/surfaces/admin/operation.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
+import { requestApproval } from "../../server/directory/tools/approvals.ts";
+import { approvalDemand } from "../support/approvals.ts";
 import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type Send, type TenantWithAdmin } from "./admin-harness.ts";
 
 /** A valid body for each operation that takes one: a new one without an entry fails here. */
@@ -45,6 +47,8 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/server-configs/{id}": { description: "x" },
   "POST /v1/admin/virtual-servers": { name: "made-by-table" },
   "PATCH /v1/admin/virtual-servers/{id}": { description: "x" },
+  "POST /v1/admin/approvals/{id}/approve": {},
+  "POST /v1/admin/approvals/{id}/reject": {},
   "POST /v1/admin/proxy-logs/query": {},
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
@@ -77,6 +81,7 @@ beforeAll(async () => {
   ids["/v1/admin/mcp-servers"] = (await acme.send("POST", "/v1/admin/mcp-servers", { name: "t", base_url: "http://tools.example" })).body.id;
   ids["/v1/admin/server-configs"] = (await acme.send("POST", "/v1/admin/server-configs", { name: "c", mcp_server_id: ids["/v1/admin/mcp-servers"] })).body.id;
   ids["/v1/admin/virtual-servers"] = (await acme.send("POST", "/v1/admin/virtual-servers", { name: "v" })).body.id;
+  ids["/v1/admin/approvals"] = (await requestApproval(plane.directory, approvalDemand("acme", ids["/v1/admin/resource-groups"] ?? ""))).id;
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });
 afterAll(() => plane.close());

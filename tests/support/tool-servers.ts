@@ -1,5 +1,6 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
 import { McpServer as HandshakeServer } from "@modelcontextprotocol/sdk/server/mcp.js";
+import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { createMcpHandler, inputRequired, McpServer as StatelessServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
@@ -19,6 +20,11 @@ export interface ToolServerFixture {
 }
 
 const TEXT = (text: string) => ({ content: [{ type: "text" as const, text }] });
+
+async function many({ rows, wait_ms: wait = 0 }: { rows: number; wait_ms?: number | undefined }) {
+  await new Promise((resolve) => setTimeout(resolve, wait));
+  return TEXT(JSON.stringify(Array.from({ length: rows }, (_, id) => ({ id }))));
+}
 
 function serveFixture(answer: (request: Request) => Promise<Response>): ToolServerFixture {
   const seen: SeenToolRequest[] = [];
@@ -66,10 +72,11 @@ function handshakeTools(version: string): HandshakeServer {
     for (const progress of [1, 2]) if (token !== undefined) await extra.sendNotification({ method: "notifications/progress", params: { progressToken: token, progress, total: 2 } });
     return TEXT("done");
   });
-  server.registerTool("ask", { description: "Asks who is there" }, async () => {
-    const answer = await server.server.elicitInput({ message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } });
+  server.registerTool("ask", { description: "Asks who is there" }, async (extra) => {
+    const answer = await extra.sendRequest({ method: "elicitation/create", params: { message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } } }, ElicitResultSchema);
     return TEXT(`hello ${answer.action === "accept" ? String(answer.content?.name) : answer.action}`);
   });
+  server.registerTool("many", { description: "Gives rows, after a while", inputSchema: { rows: z.number(), wait_ms: z.number().optional() } }, many);
   server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
   server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "an old note" }] }));
   return server;
@@ -95,6 +102,7 @@ function statelessTools(): StatelessServer {
     }
     return TEXT(`hello ${given.content?.name ?? given.action}`);
   });
+  server.registerTool("many", { description: "Gives rows, after a while", inputSchema: z.object({ rows: z.number(), wait_ms: z.number().optional() }) }, many);
   server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
   server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "a new note" }] }));
   return server;

@@ -1,3 +1,4 @@
+import type { Approval } from "@gatehouse/contracts/approvals";
 import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
@@ -7,27 +8,6 @@ import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 
 type Parts = Pick<Directory, "db" | "secrets" | "clock">;
-
-/** A request for approval as callers and people read it (interface 2.5). */
-export interface Approval {
-  readonly id: string;
-  readonly server_config_id: string | null;
-  readonly server_name: string;
-  readonly capability_type: string;
-  readonly capability_name: string;
-  readonly requester_type: string;
-  readonly requester_display: string;
-  readonly requester_group_id: string;
-  readonly call_arguments: unknown;
-  readonly request_metadata: Record<string, unknown>;
-  readonly status: string;
-  readonly timeout_seconds: number;
-  readonly expires_at: string;
-  readonly resolved_by: string | null;
-  readonly resolved_at: string | null;
-  readonly resolution_note: string | null;
-  readonly created_at: string;
-}
 
 /** Who looks at approvals: the caller that asked, by user or key id, and the groups they are in. Null of an administrator. */
 export interface Viewer {
@@ -61,8 +41,8 @@ function tokenOf(parts: Parts, row: Pick<ApprovalRow, "id" | "tenant_id" | "toke
 }
 
 /** A time that has run out counts before the sweep has written so. */
-function statusOf(row: ApprovalRow, now: number): string {
-  return row.expires_at.getTime() <= now && (row.status === "pending" || (row.status === "approved" && row.consumed_at === null)) ? "expired" : row.status;
+function statusOf(row: ApprovalRow, now: number): Approval["status"] {
+  return row.expires_at.getTime() <= now && (row.status === "pending" || (row.status === "approved" && row.consumed_at === null)) ? "expired" : (row.status as Approval["status"]);
 }
 
 function read(row: ApprovalRow, now: number): Approval {
@@ -143,7 +123,7 @@ export async function redeemApproval(parts: Parts, token: string, redemption: Om
 }
 
 export async function listApprovals(parts: Parts, tenantId: string, viewer: Viewer | null, status: ApprovalFilters["status"], page: Page): Promise<Paged<Approval>> {
-  const { items, total } = await approvalPage(parts.db, tenantId, { status, visibleTo: viewer ?? undefined }, page);
+  const { items, total } = await approvalPage(parts.db, tenantId, { status, now: new Date(parts.clock.now()), visibleTo: viewer ?? undefined }, page);
   return { total, items: items.map((row) => read(row, parts.clock.now())) };
 }
 
@@ -185,10 +165,10 @@ async function resolve(parts: Parts, tenantId: string, id: string, resolver: Res
 /** The token is valid from now for as long as the request was. */
 export async function approveApproval(parts: Parts, tenantId: string, id: string, resolver: Resolver, note: string | null) {
   const row = await resolve(parts, tenantId, id, resolver, "approved", note);
-  return { id, status: row.status, resolved_by: row.resolved_by, resolved_at: row.resolved_at?.toISOString() ?? null, approval_token: tokenOf(parts, row), message: "Approved: send the call again with X-Approval-Token." };
+  return { id, status: row.status as Approval["status"], resolved_by: row.resolved_by, resolved_at: row.resolved_at?.toISOString() ?? null, approval_token: tokenOf(parts, row), message: "Approved: send the call again with X-Approval-Token." };
 }
 
 export async function rejectApproval(parts: Parts, tenantId: string, id: string, resolver: Resolver, note: string | null) {
   const row = await resolve(parts, tenantId, id, resolver, "rejected", note);
-  return { id, status: row.status, resolved_by: row.resolved_by, resolved_at: row.resolved_at?.toISOString() ?? null, message: "Rejected." };
+  return { id, status: row.status as Approval["status"], resolved_by: row.resolved_by, resolved_at: row.resolved_at?.toISOString() ?? null, message: "Rejected." };
 }

@@ -22,6 +22,7 @@ export const toolAccess: RequestControl = {
   },
 };
 
+const MEGABYTE = 1024 * 1024;
 const METHODS_WITHOUT_MESSAGE = "a request that is no message of the protocol";
 
 function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
@@ -54,7 +55,16 @@ function targetOf(scope: GroupScope, id: string): Omit<ToolTarget, "slug"> | "no
   if (server === undefined) return null;
   const access = scope.tools.get(id);
   if (access === undefined) return "not_granted";
-  return server.enabled ? { server, access } : "disabled";
+  if (!server.enabled) return "disabled";
+  const limits = scope.tenant.policies.effective(scope.groupId, "mcp_limits", id);
+  const most = (path: string) => (limits.get(path) as number | undefined) ?? null;
+  const seconds = most("execution.timeout_seconds");
+  const megabytes = most("data.max_payload_size_mb");
+  return {
+    server: seconds !== null && seconds * 1000 < server.timeoutMs ? { ...server, timeoutMs: seconds * 1000 } : server,
+    access,
+    limits: { maxPayloadBytes: megabytes === null ? null : megabytes * MEGABYTE, maxRows: most("data.max_rows_per_query"), maxItems: most("data.max_items_per_response") },
+  };
 }
 
 /** What is no message cannot be held to rules about single tools, so it passes only where there are none. */

@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { StoredTokens } from "../../directory/tools/oauth-tokens.ts";
+import type { Refusal } from "../../kernel/errors.ts";
 import type { AuthorizationServer } from "../../wire/oauth/metadata.ts";
 import type { DocumentClient } from "./client-documents.ts";
 import type { ProtectedServer } from "./protected-servers.ts";
@@ -18,8 +19,8 @@ export interface AuthorizationMemory {
   readonly tokens: BoundedMap<string, StoredTokens | null>;
   /** Raised by each change, so that a read begun before it does not bring the old state back. */
   generation: number;
-  /** Refreshes under way, by id of the tokens. */
-  readonly renewals: Map<string, Promise<StoredTokens | null>>;
+  /** Renewals under way, by the tokens renewed. */
+  readonly renewals: Map<string, Promise<StoredTokens | Refusal | null>>;
   readonly servers: BoundedMap<string, Kept<ProtectedServer>>;
   readonly issuers: BoundedMap<string, Kept<AuthorizationServer>>;
   readonly documents: BoundedMap<string, Kept<DocumentClient>>;

@@ -11,7 +11,7 @@ export async function passForm(parts: Pick<AuthorizationParts, "send">, call: Ca
   for (const [name, value] of Object.entries(set)) sent.set(name, value);
   const own = call.request.headers.get("authorization");
   // How the client shows itself to the issuer; a key of the gateway is no such thing.
-  const headers = own !== null && /^basic /i.test(own) ? { authorization: own } : {};
+  const headers: Record<string, string> = own !== null && /^basic /i.test(own) ? { authorization: own } : {};
   const answer = await askJson(parts.send, { url, method: "POST", headers: { "content-type": "application/x-www-form-urlencoded", ...headers }, body: sent.toString() });
   return isRefusal(answer) ? answer : { kind: "json", status: answer.status, body: answer.body ?? {} };
 }

@@ -10,7 +10,7 @@ export type BucketMeasure = "requests" | "input" | "output" | "tokens" | "micros
 /** Where a limit hangs. */
 export interface Scope {
   readonly key: string;
-  readonly kind: "group" | "model" | "capacity" | "run";
+  readonly kind: "group" | "model" | "server" | "user" | "capacity" | "run";
   readonly groupId: string;
   readonly groupName: string;
   /** How long the scope is locked once one of its buckets is empty; 0: not at all. */

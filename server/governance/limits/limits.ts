@@ -18,6 +18,8 @@ import { heldOf, usedOf } from "./counters.ts";
 import { announce, crossings } from "./crossings.ts";
 import { denialRefusal, quotaRefusal } from "./limit-refusals.ts";
 import { type CallPlan, memberPlan, planFor, planTurnsAt } from "./plan.ts";
+import { principalOf } from "../tools/tool-parts.ts";
+import { toolPlan } from "./tool-plan.ts";
 import { RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { WaitingLines } from "./waiting-lines.ts";
@@ -41,7 +43,8 @@ interface Arriving {
   readonly id: string;
   readonly call: Call;
   readonly view: RequestView;
-  readonly model: ModelEntry;
+  /** Null of a call to a tool server. */
+  readonly model: ModelEntry | null;
   readonly plan: CallPlan;
   readonly worst: WorstCase | null;
   readonly toolCalls: number;
@@ -82,11 +85,34 @@ export class Limits implements RequestControl {
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
     const { scope, model } = call;
-    if (scope === null || model === null) return PASS;
+    if (scope === null) return PASS;
+    if (call.tools !== null) return this.decideTool(call, view, scope);
+    if (model === null) return PASS;
     const base = this.planOf(scope, model, arrivalOf(call), planFor);
     const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
     if (ceilings.size > 0) return this.decideInRun(call, view, base);
     return this.decideBy(call, view, base);
+  }
+
+  /** A call that names nothing of the server (a list, a handshake) is not counted. */
+  private decideTool(call: Call, view: RequestView, scope: GroupScope): Decision | Promise<Decision> {
+    const target = call.tools?.targets[0];
+    if (target === undefined || view.tool === null || (view.tool.capability === null && view.tool.method !== null)) return PASS;
+    const { maxPayloadBytes } = target.limits;
+    if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes) return refused(refuse("tool_payload_too_large"));
+    if (view.tool.method === null && call.request.method === "GET") return PASS;
+    const plan = toolPlan(scope, target.server.id, principalOf(call), arrivalOf(call));
+    const pass = () => {
+      if (plan.scopes.length === 0) return PASS;
+      const arriving: Arriving = { id: call.id, call, view, model: null, plan, worst: null, toolCalls: 0, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls: 0 } };
+      const passed = this.pass(arriving, (spent) => this.admitted(arriving, spent));
+      return passed instanceof Promise ? passed.then(decision) : decision(passed);
+    };
+    if (scope.tenant.policies.effective(scope.groupId, "run_ceilings").size === 0) return pass();
+    return this.runs
+      .reachedBy(call)
+      .catch((error: unknown) => this.away(call, error))
+      .then((reached) => (reached === null ? pass() : refused(reached)));
   }
 
   private async decideInRun(call: Call, view: RequestView, base: CallPlan): Promise<Decision> {
@@ -219,7 +245,7 @@ export class Limits implements RequestControl {
   /** An answer whose length the caller left open is given as much as the quota still covers, if that is worth a call. */
   private shrink(arriving: Arriving, { denial }: Admission & { kind: "denied" }): boolean {
     const { worst, plan, model, toolCalls } = arriving;
-    if (worst === null || !worst.outputIsOurs || denial.by !== "window") return false;
+    if (worst === null || model === null || !worst.outputIsOurs || denial.by !== "window") return false;
     const window = plan.windows[denial.index] as Plan["windows"][number];
     if (window.measure !== "tokens" && window.measure !== "micros") return false;
     const output = affordable(model, worst, window.measure, window.limit - denial.spent);
@@ -343,7 +369,7 @@ function arrivalOf({ row }: Call): number {
 /** What the call used, as its row tells it. */
 function recorded({ row }: Call): Actual {
   return {
-    requests: row.llm_model_used == null ? 0 : 1,
+    requests: row.llm_model_used == null && (row.llm_model_requested != null || row.target_url == null) ? 0 : 1,
     input: row.llm_prompt_tokens ?? 0,
     output: row.llm_completion_tokens ?? 0,
     micros: row.llm_estimated_cost_usd == null ? 0 : microsFromUsd(row.llm_estimated_cost_usd),

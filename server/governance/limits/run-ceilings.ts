@@ -25,6 +25,15 @@ export class RunCeilings {
   /** Rejects when a run not seen before has to be looked up and cannot be. */
   async planIn(call: Call, base: CallPlan): Promise<CallPlan | Refusal> {
     const scope = call.scope as GroupScope;
+    const reached = await this.reachedBy(call);
+    if (reached !== null) return reached;
+    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
+    return withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, call.row.trace_continuity === "minted");
+  }
+
+  /** The ceilings that are not counted: how deep and how long the run may go. Rejects as `planIn`. */
+  async reachedBy(call: Call): Promise<Refusal | null> {
+    const scope = call.scope as GroupScope;
     const { row } = call;
     const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
     const rootTaskId = row.root_task_id as string;
@@ -41,7 +50,7 @@ export class RunCeilings {
       const passed = Math.floor((this.now() - (await this.beganAt(call, rootTaskId))) / 1000);
       if (passed >= seconds && passed > 0) return reached("max_duration_seconds_per_run", passed, seconds);
     }
-    return withRun(base, rootTaskId, { id: scope.groupId, name: scope.groupName }, ceilings, row.trace_continuity === "minted");
+    return null;
   }
 
   private async beganAt(call: Call, rootTaskId: string): Promise<number> {

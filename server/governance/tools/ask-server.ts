@@ -9,10 +9,11 @@ import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
-import { credentialHeaders, departure, refusedCredential } from "./departure.ts";
+import { departure } from "./departure.ts";
 import { filteredList, knownTool } from "./listed-tools.ts";
 import { dropSession, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
+import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 
 /** One request to a server, in whichever dialect the server speaks. */
@@ -49,7 +50,9 @@ async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts
   const version = isStatelessVersion(server.protocolVersion) ? server.protocolVersion : STATELESS_VERSION;
   const body = requestText(ask.id, ask.method, statelessParams(ask.params, { ...ask.sender, version }));
   const mirrored = ask.method === "tools/call" && ask.capability !== null ? (knownTool(parts.memory, server, ask.capability.name)?.params ?? []) : [];
-  const headers = { ...JSON_AND_EVENTS, ...credentialHeaders(server, call.request), ...mirroredHeaders(version, ask.method, ask.capability, writeParamHeaders(mirrored, ask.arguments)) };
+  const credentials = await parts.credentials.headersFor(call, server);
+  if (isRefusal(credentials)) return credentials;
+  const headers = { ...JSON_AND_EVENTS, ...credentials, ...mirroredHeaders(version, ask.method, ask.capability, writeParamHeaders(mirrored, ask.arguments)) };
   const unrecorded = departure(call, server.url, body, parts);
   if (unrecorded !== null) return unrecorded;
   const { abort, detach } = linkedAbort(call);
@@ -65,7 +68,7 @@ async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts
     }
     return { messages: only(answer), id: ask.id, session: null, abort, detach, respond: nothing };
   }
-  const refusal = await refusalOf(server, response);
+  const refusal = await refusalOf(call, server, response, parts);
   return refusal ?? { messages: upstreamMessages(response), id: ask.id, session: null, abort, detach, respond: nothing };
 }
 
@@ -80,7 +83,8 @@ async function relist(call: Call, server: ToolServerEntry, ask: Ask, parts: Tool
 }
 
 async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts, mayRetry: boolean): Promise<Asked | Refusal> {
-  const credentials = credentialHeaders(server, call.request);
+  const credentials = await parts.credentials.headersFor(call, server);
+  if (isRefusal(credentials)) return credentials;
   const { capabilities, clientInfo } = ask.sender;
   const unrecorded = departure(call, server.url, requestText(ask.id, ask.method, ask.params), parts);
   if (unrecorded !== null) return unrecorded;
@@ -105,7 +109,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
     dropSession(session, parts);
     return askHandshake(call, server, ask, parts, false);
   }
-  const refusal = await refusalOf(server, response);
+  const refusal = await refusalOf(call, server, response, parts);
   return refusal ?? { messages: upstreamMessages(response), id, session, abort, detach, respond: tell };
 }
 
@@ -116,8 +120,8 @@ async function* only(message: UpstreamMessage | null): AsyncGenerator<UpstreamMe
 }
 
 /** An error that the server did not write as a message of the protocol. */
-async function refusalOf(server: ToolServerEntry, response: Response): Promise<Refusal | null> {
-  const refused = refusedCredential(server, response);
+async function refusalOf(call: Call, server: ToolServerEntry, response: Response, parts: ToolParts): Promise<Refusal | null> {
+  const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
   if (response.ok || response.headers.get("content-type")?.includes("json") === true) return null;
   await response.body?.cancel().catch(() => undefined);

@@ -1,5 +1,6 @@
 import type { Call, ToolTarget } from "../call.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
+import { answerGate } from "./answer-gate.ts";
 import { carry } from "./carry.ts";
 import { filteredList } from "./listed-tools.ts";
 import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
@@ -27,6 +28,7 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
           dialect: session === null ? "stateless" : "handshake",
           sender,
           session,
+          gate: (text, result) => (request.capability === null ? null : answerGate(call, target, text, result)),
           edit(result, text) {
             const kept = message.method === "tools/list" ? filteredList(parts.memory, target, result, server.dialect === "stateless") : null;
             return kept === null ? null : edited(text, { tools: JSON.stringify(kept) });

@@ -32,6 +32,8 @@ export interface Errand {
   readonly session: string | null;
   /** Last change of a result before the caller gets it; null leaves it. */
   readonly edit: (result: JsonObject, text: string) => string | null;
+  /** Whether the server's answer may be had by the caller. */
+  readonly gate: (text: string, result: JsonObject) => Refusal | null;
 }
 
 /** A server that goes on asking is not followed for ever. */
@@ -47,11 +49,12 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
   let asked: Asked | Refusal = resumed ?? (await askServer(call, errand.server, ask, parts));
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isAskRefusal(asked)) return asked;
-    const final: UpstreamMessage | string | null = yield* untilFinal(call, errand, asked, parts);
+    const final: UpstreamMessage | Refusal | string | null = yield* untilFinal(call, errand, asked, parts);
     if (typeof final === "string") return final;
+    if (final !== null && "code" in final) return final;
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
     const { result } = final.value;
-    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return answerText(errand, asked, final);
+    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return (isObject(result) ? errand.gate(final.text, result) : null) ?? answerText(errand, asked, final);
     const responses = yield* askedOfClient(call, errand, isObject(result.inputRequests) ? result.inputRequests : {}, parts);
     if ("refusal" in responses) return responses.refusal;
     const params = edited(errand.params ?? "{}", { inputResponses: JSON.stringify(responses.given), ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }) });
@@ -65,10 +68,12 @@ function isAskRefusal(asked: Asked | Refusal): asked is Refusal {
 }
 
 /** What comes before the answer, and the answer; a text is one that is already the caller's. */
-async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: ToolParts): AsyncGenerator<string, UpstreamMessage | string | null> {
+async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: ToolParts): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
   for (;;) {
     // Not `for await`: an exchange that is held must not be closed by leaving the loop.
-    const { done, value: message } = await asked.messages.next();
+    const next = await withinSilence(asked, errand.server.timeoutMs);
+    if (next === "silent") return refuse("upstream_timeout", "The tool server did not answer in time.");
+    const { done, value: message } = next;
     if (done === true || message === undefined) return null;
     if (answers(message.value, asked.id)) return message;
     const { method, id } = message.value;
@@ -79,6 +84,23 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
       const answer = yield* relayedRequest(call, errand, method, memberText(message.text, "params"), parts);
       await asked.respond("refusal" in answer ? errorText(id as RpcId, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
     }
+  }
+}
+
+/** The next message, unless the server is silent for too long: then the exchange is over. */
+async function withinSilence(asked: Asked, timeoutMs: number): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<"silent">((resolve) => {
+    timer = setTimeout(() => resolve("silent"), timeoutMs);
+  });
+  try {
+    const message = asked.messages.next();
+    message.catch(() => undefined);
+    const first = await Promise.race([message, silence]);
+    if (first === "silent") asked.abort.abort("upstream_timeout");
+    return first;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

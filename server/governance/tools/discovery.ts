@@ -1,6 +1,5 @@
 import type { DiscoveredServer } from "../../directory/tools/mcp-servers.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import type { IndexedTool } from "../../store/schema.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { isStatelessVersion, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
@@ -167,7 +166,7 @@ class Probe {
         capabilities,
         instructions: typeof result.instructions === "string" ? result.instructions.slice(0, 20_000) : null,
         tools,
-        toolIndex: listedTools(tools) as IndexedTool[],
+        toolIndex: listedTools(tools),
         prompts: (await list("prompts", "prompts/list", "prompts")) ?? [],
         resources: (await list("resources", "resources/list", "resources")) ?? [],
         resourceTemplates: (await list("resources", "resources/templates/list", "resourceTemplates")) ?? [],

@@ -3,16 +3,18 @@ import { isObject } from "../../wire/document.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { memberText, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
-import { abortReason, type Call, type ToolTarget } from "../call.ts";
+import { type AbortReason, abortReason, type Call, type ToolTarget } from "../call.ts";
 import { readAnswerBody } from "../routing/read-answer.ts";
 import { type Answer, isRefusal } from "../surface.ts";
-import { credentialHeaders, departure, refusedCredential } from "./departure.ts";
+import { departure } from "./departure.ts";
 import { filteredListText, knownTool } from "./listed-tools.ts";
+import { answerGate } from "./answer-gate.ts";
 import { errorOf, tag } from "./relay.ts";
 import { type EditAnswer, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
 import { passedSession, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
+import { refusesCredential } from "./upstream-credentials.ts";
 import { isEventStream } from "./upstream-messages.ts";
 
 /** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
@@ -28,7 +30,9 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const { server } = target;
   const { message } = request;
   const owner = `${principalOf(call)}\n${server.id}`;
-  const headers: Record<string, string> = { ...passedHeaders(call.request.headers), ...credentialHeaders(server, call.request) };
+  const credentials = await parts.credentials.headersFor(call, server);
+  if (isRefusal(credentials)) return credentials;
+  const headers: Record<string, string> = { ...passedHeaders(call.request.headers), ...credentials };
   const token = call.request.headers.get("mcp-session-id");
   if (token !== null && request.envelope === null) {
     const session = upstreamSession(parts.secrets, owner, token);
@@ -49,7 +53,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const method = call.request.method;
   const response = await parts.send({ url, method, headers, abort: call.abort, timeoutMs: server.timeoutMs, ...(body === null || method === "GET" ? {} : { body: new TextDecoder().decode(body) }) });
   if (isRefusal(response)) return response;
-  const refused = server.authType === "oauth" ? null : refusedCredential(server, response);
+  const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
   if (response.status >= 300 && response.status < 400) return refuse("upstream_invalid_response", "The tool server answered with a redirect, which is not followed.");
   if (response.status >= 500 && !isJson(response)) {
@@ -58,31 +62,42 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   }
   const own = response.headers.get("mcp-session-id");
   const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own) }) };
-  const edit: EditAnswer = (answer) => (message?.method === "tools/list" ? filteredListText(parts.memory, target, answer) : null);
-  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit) : whole(call, response, answered, edit);
+  const edit: EditAnswer = (answer) => {
+    if (message?.method === "tools/list") return filteredListText(parts.memory, target, answer);
+    return request.capability !== null && isObject(answer.value.result) ? answerGate(call, target, answer.text, answer.value.result) : null;
+  };
+  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, server.timeoutMs) : whole(call, response, answered, edit, server.timeoutMs);
 }
 
-function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: EditAnswer): Answer {
+function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: EditAnswer, timeoutMs: number): Answer {
   call.row.proxy_subtype = "sse_stream";
   const codec = new RpcStream(id, (answer) => {
     if (errorOf(call, answer.text) !== null) tag(call, "rpc_error");
     return edit(answer);
   });
-  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), KEEP_ALIVE_MS), codec, head: [], inputCharacters: null };
+  // A stream behind no request is silent until something happens.
+  const tooSilent = (ms: number) => {
+    if (id !== null && !codec.asked && ms >= timeoutMs) call.abort.abort("upstream_timeout" satisfies AbortReason);
+  };
+  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: [], inputCharacters: null };
 }
 
-async function whole(call: Call, response: Response, headers: Record<string, string>, edit: EditAnswer): Promise<Answer | Refusal> {
+async function whole(call: Call, response: Response, headers: Record<string, string>, edit: EditAnswer, timeoutMs: number): Promise<Answer | Refusal> {
   let bytes: Uint8Array;
+  const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
     bytes = await readAnswerBody(response);
   } catch (error) {
     return abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", "The tool server did not answer in time.") : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+  } finally {
+    clearTimeout(timer);
   }
   const answer = isJson(response) && bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
   const value = answer === null ? null : readUpstreamRpc(answer);
   const error = value === null || answer === null ? null : errorOf(call, answer);
   if (value !== null) noteServerVersion(call, value.result);
   const changed = value === null || answer === null || memberText(answer, "result") === null ? null : edit({ text: answer, value });
+  if (changed !== null && typeof changed !== "string") return changed;
   const failure = error !== null ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}` : response.status >= 400 ? `the tool server answered ${response.status}` : null;
   return { kind: "whole", status: response.status, headers, body: changed === null ? bytes : new TextEncoder().encode(changed), usage: null, failure };
 }

@@ -49,7 +49,7 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
   const first = await next(call, relay);
   if (isRefusal(first)) return first;
   if (first.done === true) return isRefusal2(first.value) ? first.value : wholeAnswer(call, first.value, dialect);
-  const state: { last: Uint8Array | null; failed: string | null } = { last: null, failed: null };
+  const state: { last: Uint8Array | null; failed: Refusal | null } = { last: null, failed: null };
   let held: string | null = first.value;
   const upstream = new ReadableStream<Uint8Array>(
     {
@@ -61,11 +61,11 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
         }
         const step = await next(call, relay);
         if (isRefusal(step)) {
-          state.failed = step.message;
+          state.failed = step;
           controller.close();
         } else if (step.done !== true) controller.enqueue(frameOf(step.value));
         else {
-          if (isRefusal2(step.value)) state.failed = step.value.message;
+          if (isRefusal2(step.value)) state.failed = step.value;
           else {
             if (errorOf(call, step.value) !== null) tag(call, "rpc_error");
             state.last = frameOf(step.value);
@@ -83,7 +83,8 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
     begun: true,
     usage: null,
     outputLength: 0,
-    get providerError() {
+    providerError: null,
+    get refusal() {
       return state.failed;
     },
     push: (piece) => piece,

@@ -1,3 +1,4 @@
+import type { Refusal } from "../../kernel/errors.ts";
 import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
@@ -6,8 +7,8 @@ const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
 
-/** What is done with the answer itself before the caller gets it; null leaves it as it is. */
-export type EditAnswer = (message: { readonly text: string; readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>> }) => string | null;
+/** What is done with the answer itself before the caller gets it: another text, or it is withheld; null leaves it as it is. */
+export type EditAnswer = (message: { readonly text: string; readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>> }) => string | Refusal | null;
 
 /**
  * Passes a tool server's event stream on, frame for frame. The frame with the answer waits for the audit row, and is
@@ -22,6 +23,9 @@ export class RpcStream implements StreamCodec {
   readonly outputLength = 0;
   readonly providerError = null;
   begun = false;
+  refusal: Refusal | null = null;
+  /** The server has asked the caller for something, and may wait for it as long as it likes. */
+  asked = false;
 
   constructor(id: RpcId | null, edit: EditAnswer) {
     this.id = id;
@@ -29,7 +33,7 @@ export class RpcStream implements StreamCodec {
   }
 
   get answered(): boolean {
-    return this.last !== null;
+    return this.last !== null || this.refusal !== null;
   }
 
   push(piece: Uint8Array): StreamPiece {
@@ -37,32 +41,38 @@ export class RpcStream implements StreamCodec {
     if (piece === KEEP_ALIVE) return piece;
     const out: Uint8Array[] = [];
     for (const frame of this.cutter.push(piece)) {
-      if (this.last !== null) break;
+      if (this.answered) break;
       const answer = this.answerIn(frame);
       if (answer === null) out.push(frame);
-      else this.last = answer;
+      else if (answer !== "withheld") this.last = answer;
     }
     if (out.length > 0) this.begun = true;
     return out.length === 0 ? null : concat(out);
   }
 
   end(): { complete: boolean; last: StreamPiece } {
-    if (this.last === null) {
+    if (!this.answered) {
       const rest = this.cutter.rest();
-      this.last = rest.byteLength === 0 ? null : this.answerIn(rest);
+      const answer = rest.byteLength === 0 ? null : this.answerIn(rest);
+      if (answer !== "withheld") this.last = answer;
     }
-    return { complete: this.last !== null || this.id === null, last: this.last };
+    return { complete: this.refusal === null && (this.last !== null || this.id === null), last: this.last };
   }
 
-  private answerIn(frame: Uint8Array): Uint8Array | null {
+  private answerIn(frame: Uint8Array): Uint8Array | "withheld" | null {
     if (this.id === null) return null;
     const text = decoder.decode(frame);
+    if (text.includes('"method"') && text.includes('"id"')) this.asked = true;
     if (!text.includes('"result"') && !text.includes('"error"')) return null;
     const data = frameData(text);
     const value = data === null ? null : readUpstreamRpc(data);
     if (data === null || value === null || !answers(value, this.id)) return null;
     const changed = this.edit({ text: data, value });
     if (changed === null) return frame;
+    if (typeof changed !== "string") {
+      this.refusal = changed;
+      return "withheld";
+    }
     const kept = text.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
     return encoder.encode(`${[...kept, `data: ${changed}`].join("\n")}\n\n`);
   }
@@ -94,13 +104,20 @@ export function frameOf(message: string): Uint8Array {
   return encoder.encode(`event: message\ndata: ${message}\n\n`);
 }
 
-/** The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection. */
-export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, everyMs: number): ReadableStreamDefaultReader<Uint8Array> {
+/**
+ * The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection.
+ * `silent` hears of every such silence with its length so far, milliseconds.
+ */
+export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, everyMs: number, silent: (ms: number) => void = () => undefined): ReadableStreamDefaultReader<Uint8Array> {
   let pending: ReturnType<typeof reader.read> | null = null;
+  let since = 0;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        pending ??= reader.read();
+        if (pending === null) {
+          pending = reader.read();
+          since = performance.now();
+        }
         let timer: ReturnType<typeof setTimeout> | undefined;
         const silence = new Promise<"silent">((resolve) => {
           timer = setTimeout(() => resolve("silent"), everyMs);
@@ -108,6 +125,7 @@ export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, every
         const next = await Promise.race([pending, silence]).finally(() => clearTimeout(timer));
         if (next === "silent") {
           controller.enqueue(KEEP_ALIVE);
+          silent(performance.now() - since);
           return;
         }
         pending = null;

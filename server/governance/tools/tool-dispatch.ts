@@ -48,7 +48,7 @@ export function toolDispatch(shared: ToolParts): ToolDispatch {
 function noteRoute({ row }: Call, route: ToolRoute, parts: ToolParts): void {
   const [target] = route.targets;
   const only = route.virtual === null || route.capability !== null ? target : undefined;
-  if (route.virtual !== null) row.custom_metadata = { ...((row.custom_metadata as object | undefined) ?? {}), virtual_server_id: route.virtual.id };
+  if (route.virtual !== null) row.custom_metadata = { ...(row.custom_metadata as object | undefined), virtual_server_id: route.virtual.id };
   row.server_id = only?.server.id ?? route.virtual?.id ?? null;
   if (only === undefined) return;
   row.server_version = only.server.serverVersion;

@@ -7,12 +7,14 @@ import type { Call } from "../call.ts";
 import type { HeldExchange } from "./held-exchanges.ts";
 import type { ClientAnswer } from "./client-answers.ts";
 import type { PooledSession } from "./session-pool.ts";
+import type { UpstreamCredentials } from "./upstream-credentials.ts";
 
 /** What calls to tool servers work with. */
 export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   readonly send: ToolServerSend;
   /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded. */
   readonly begin: (call: Call) => void;
+  readonly credentials: UpstreamCredentials;
   readonly origins: OriginRules;
   readonly memory: ToolMemory;
   /** For servers that are reached in their callers' names. */

@@ -6,6 +6,8 @@ import { type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
 import { namespacedItem, namespacedResult } from "../../wire/mcp/namespace.ts";
 import { edited, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
+import { digestOf } from "../../wire/mcp/tool-definitions.ts";
+import { answerGate } from "./answer-gate.ts";
 import { carry } from "./carry.ts";
 import { filteredList } from "./listed-tools.ts";
 import { type Relay, tag } from "./relay.ts";
@@ -22,6 +24,7 @@ const NAMED_BY: Readonly<Record<string, string>> = { "tools/call": "name", "prom
 const UNAVAILABLE = "dev.gatehouse/unavailable";
 const MOST_PAGES = 50;
 const STATE_PURPOSE = "mcp-member-state";
+const STATE_MS = 3_600_000;
 
 /** Several servers as one: their tools, prompts and resources under namespaced names, in both dialects. */
 export function virtualServer(call: Call, virtual: VirtualServerEntry, route: ToolRoute, parts: ToolParts): SynthesizedServer {
@@ -63,12 +66,15 @@ interface Delegation {
 /** One member's own business, under the name the member knows. */
 async function* delegate(call: Call, { member, target, capability, message, sender, session }: Delegation, parts: ToolParts): Relay {
   const slug = target.slug ?? "";
-  const owner = `${principalOf(call)}\n${target.server.id}\n${message.method}\n${capability.name}`;
+  const { _meta: _1, inputResponses: _2, requestState: _3, ...what } = message.params;
+  const owner = `${principalOf(call)}\n${target.server.id}\n${message.method}\n${digestOf(what)}`;
   const edits: Record<string, string> = { [member]: JSON.stringify(capability.name) };
   const parsed: JsonObject = { ...message.params, [member]: capability.name };
   // State a member gave is sealed for that member and that request: a retry cannot carry it to another.
-  if (typeof message.params.requestState === "string") {
-    const inner = unsealed(parts.secrets, STATE_PURPOSE, owner, message.params.requestState)?.state;
+  // Of a handshake member there is none: its exchange waits in the gateway, which sealed that itself.
+  if (target.server.dialect === "stateless" && typeof message.params.requestState === "string") {
+    const opened = unsealed(parts.secrets, STATE_PURPOSE, owner, message.params.requestState);
+    const inner = opened !== null && Number(opened.until) > parts.clock.now() ? opened.state : null;
     if (typeof inner !== "string") return refuse("rpc_invalid_params", "requestState is not what was given for this request.");
     edits.requestState = JSON.stringify(inner);
     parsed.requestState = inner;
@@ -86,9 +92,10 @@ async function* delegate(call: Call, { member, target, capability, message, send
       dialect: session === null ? "stateless" : "handshake",
       sender,
       session,
+      gate: (text, result) => answerGate(call, target, text, result),
       edit(result, text) {
         const mapped = namespacedResult(slug, result);
-        const state: Record<string, string> = typeof result.requestState === "string" ? { requestState: JSON.stringify(sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState })) } : {};
+        const state: Record<string, string> = typeof result.requestState === "string" ? { requestState: JSON.stringify(sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState, until: parts.clock.now() + STATE_MS })) } : {};
         const changed = mapped === null ? {} : Object.fromEntries(["content", "contents", "messages"].flatMap((name) => (mapped[name] === undefined ? [] : [[name, JSON.stringify(mapped[name])]])));
         return edited(text, { ...changed, ...state });
       },
@@ -121,7 +128,7 @@ async function memberList(call: Call, kind: ListKind, method: string, target: To
   let cursor: JsonValue | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
     const parsed: JsonObject = cursor === undefined ? {} : { cursor };
-    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, edit: () => null }, parts);
+    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, gate: () => null, edit: () => null }, parts);
     const answer = await last(relay);
     const result = typeof answer === "string" ? (JSON.parse(answer) as JsonObject).result : null;
     if (!isObject(result)) return null;

@@ -1,6 +1,7 @@
 import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
+import { approvalOperations } from "./approvals.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
@@ -35,6 +36,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...mcpServerOperations,
   ...serverConfigOperations,
   ...virtualServerOperations,
+  ...approvalOperations,
   ...groupPolicyOperations,
   ...alertOperations,
   ...apiKeyOperations,

@@ -79,7 +79,7 @@ function jsonOf(text: string): Readonly<Record<string, unknown>> | null {
 
 function written(answer: BrokerAnswer): Answer {
   const whole = (status: number, headers: Record<string, string>, text: string): Answer => ({ kind: "whole", status, headers, body: encoder.encode(text), usage: null, failure: null });
-  const cookie = "cookie" in answer && answer.cookie !== undefined ? { "set-cookie": answer.cookie } : {};
+  const cookie: Record<string, string> = "cookie" in answer && answer.cookie !== undefined ? { "set-cookie": answer.cookie } : {};
   switch (answer.kind) {
     case "json":
       // Metadata may be kept for a while by whoever reads it; what holds a token may not.

@@ -6,7 +6,6 @@ export type Dialect = "handshake" | "stateless";
 
 export const STATELESS_VERSION = "2026-07-28";
 export const HANDSHAKE_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"] as const;
-export const SUPPORTED_VERSIONS: readonly string[] = [STATELESS_VERSION, ...HANDSHAKE_VERSIONS];
 
 export const META = {
   version: "io.modelcontextprotocol/protocolVersion",

@@ -1,4 +1,4 @@
-import { isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
+import { isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { editMembers, membersOf } from "../json-members.ts";
 import { repeatedName } from "./repeated-name.ts";
 
@@ -82,8 +82,4 @@ export function memberText(object: string, name: string): string | null {
 /** The object with some of its members said differently and everything else spelled as it was; null takes a member out. */
 export function edited(object: string, edits: Readonly<Record<string, string | null>>): string {
   return editMembers(object, membersOf(object), new Map(Object.entries(edits)));
-}
-
-export function textOf(value: JsonValue): string {
-  return JSON.stringify(value);
 }

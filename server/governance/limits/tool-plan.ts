@@ -1,0 +1,48 @@
+import { type Fields, NOTHING } from "../../directory/limits/merge.ts";
+import { periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import type { BucketLimit, Scope, WindowLimit } from "./counters.ts";
+import type { CallPlan } from "./plan.ts";
+
+const PERIODS = [
+  ["frequency.max_calls_per_hour", "hour", "calls_per_hour"],
+  ["frequency.max_calls_per_day", "day", "calls_per_day"],
+] as const;
+
+/**
+ * What a call of a tool server's tool, prompt or resource is held to (interface 8.4): the group and each of its
+ * ancestors, each with what it sets for all servers and for this one. `principal` is whom `max_concurrency_per_user`
+ * counts. Hours and days are counted from the first call this gateway sees in them: there is no total to warm them from.
+ */
+export function toolPlan(scope: GroupScope, serverId: string, principal: string, at: number): CallPlan {
+  const { policies } = scope.tenant;
+  const scopes: Scope[] = [];
+  const windows: WindowLimit[] = [];
+  const buckets: BucketLimit[] = [];
+  for (const { id, name } of scope.chain) {
+    for (const item of ["", serverId]) {
+      const own = policies.ownFields(id, "mcp_limits", item);
+      if (own === NOTHING || own.size === 0) continue;
+      const key = item === "" ? `tg/${id}` : `tg/${id}/s/${item}`;
+      const effective = policies.effective(id, "mcp_limits", item);
+      const said = (path: string) => (own.has(path) ? (effective.get(path) as number) : null);
+      const named = { groupId: id, groupName: name } as const;
+      const index = scopes.push({ ...named, key, kind: item === "" ? "group" : "server", cooldownMs: cooldownOf(effective), maxConcurrent: said("execution.max_concurrency_per_group") }) - 1;
+      const perUser = said("execution.max_concurrency_per_user");
+      if (perUser !== null) scopes.push({ ...named, key: `${key}/u/${principal}`, kind: "user", cooldownMs: 0, maxConcurrent: perUser });
+      const perMinute = said("frequency.max_calls_per_minute");
+      if (perMinute !== null) buckets.push({ key: `${key}/calls`, scope: index, measure: "requests", perMinute, capacity: (effective.get("frequency.burst_limit") as number | undefined) ?? perMinute, limitType: "calls_per_minute" });
+      for (const [path, period, limitType] of PERIODS) {
+        const limit = said(path);
+        if (limit === null) continue;
+        const startsAt = periodStart(period, at);
+        windows.push({ key: `${key}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`, scope: index, measure: "requests", limit, hard: true, warnAt: null, startsAt, resetsAt: periodEnd(period, at), limitType, truth: null });
+      }
+    }
+  }
+  return { tenantId: scope.tenant.id, scopes, windows, buckets, needsPrice: false, needsBound: false };
+}
+
+function cooldownOf(effective: Fields): number {
+  return ((effective.get("frequency.cooldown_seconds") as number | undefined) ?? 0) * 1000;
+}

@@ -1,0 +1,43 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { Call, ToolTarget } from "../call.ts";
+
+/**
+ * Every answer of a tool server to a request that names a tool, a prompt or a resource comes by here before the caller
+ * gets it, in all dialects. `text` is the whole message. Null lets it pass.
+ */
+export function answerGate(_call: Call, { limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {
+  const { maxPayloadBytes, maxItems, maxRows } = limits;
+  if (maxPayloadBytes !== null && Buffer.byteLength(text) > maxPayloadBytes) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxPayloadBytes} bytes.`);
+  if (maxItems !== null && itemsIn(result) > maxItems) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);
+  if (maxRows !== null && rowsIn(result) > maxRows) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxRows} rows.`);
+  return null;
+}
+
+function itemsIn(result: JsonObject): number {
+  return Math.max(0, ...["content", "contents", "messages"].map((name) => lengthOf(result[name])));
+}
+
+/** Rows as tools give them: a list, alone or as a member, structured or as JSON in a text. */
+function rowsIn(result: JsonObject): number {
+  const texts = Array.isArray(result.content) ? result.content.flatMap((item) => (isObject(item) && typeof item.text === "string" ? [parsed(item.text)] : [])) : [];
+  return Math.max(0, ...[result.structuredContent, ...texts].map(longestList));
+}
+
+function longestList(value: JsonValue | undefined): number {
+  if (Array.isArray(value)) return value.length;
+  return isObject(value) ? Math.max(0, ...Object.values(value).map(lengthOf)) : 0;
+}
+
+function lengthOf(value: JsonValue | undefined): number {
+  return Array.isArray(value) ? value.length : 0;
+}
+
+function parsed(text: string): JsonValue | undefined {
+  if (!/^\s*[[{]/.test(text)) return undefined;
+  try {
+    return JSON.parse(text) as JsonValue;
+  } catch {
+    return undefined;
+  }
+}

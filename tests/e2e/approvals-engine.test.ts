@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { approveApproval, getApproval, listApprovals, pollApproval, redeemApproval, rejectApproval, requestApproval, type ApprovalDemand, type Viewer } from "../../server/directory/tools/approvals.ts";
+import { expireApprovals } from "../../server/store/approvals.ts";
+import { approvalDemand } from "../support/approvals.ts";
+import { controlPlane, movableClock, newTenant, type ControlPlane } from "./admin-harness.ts";
+
+const clock = movableClock();
+const page = { limit: 50, offset: 0 };
+const boss = { name: "boss", viewer: null };
+let plane: ControlPlane;
+let group: string;
+let calls = 0;
+
+beforeAll(async () => {
+  plane = await controlPlane({ clock });
+  const acme = await newTenant(plane, "acme");
+  await newTenant(plane, "beta");
+  group = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
+});
+afterAll(() => plane.close());
+
+const demand = (rest: Partial<ApprovalDemand> = {}) => approvalDemand("acme", group, { argumentsDigest: `digest-${calls++}`, ...rest });
+
+function redemption(asked: ApprovalDemand) {
+  const { tenantId, requesterId, requesterGroupId, serverId, capabilityName, argumentsDigest } = asked;
+  return { tenantId, requesterId, requesterGroupId, serverId, capabilityName, argumentsDigest, callId: `call-${calls++}` };
+}
+
+async function approved(asked: ApprovalDemand) {
+  const { id } = await requestApproval(plane.directory, asked);
+  return { id, token: (await approveApproval(plane.directory, asked.tenantId, id, boss, null)).approval_token };
+}
+
+describe("a token", () => {
+  test("is redeemed by exactly one of many at once, every time", async () => {
+    for (let round = 0; round < 50; round++) {
+      const asked = demand();
+      const { id, token } = await approved(asked);
+      const outcomes = await Promise.all(Array.from({ length: 20 }, () => redeemApproval(plane.directory, token, redemption(asked))));
+      expect(outcomes.filter((outcome) => outcome !== null)).toEqual([id]);
+      expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
+    }
+  });
+
+  test("serves nobody and nothing else, and stays good for its own call meanwhile", async () => {
+    const asked = demand();
+    const { id, token } = await approved(asked);
+    const others = [{ tenantId: "beta" }, { requesterId: "key-2" }, { requesterGroupId: crypto.randomUUID() }, { serverId: "mcp-2" }, { capabilityName: "delete_one" }, { argumentsDigest: "digest-other" }];
+    for (const other of others) expect(await redeemApproval(plane.directory, token, { ...redemption(asked), ...other })).toBeNull();
+    const forged = [`${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`, token.toUpperCase(), "", "gw_apr_", `${token} `];
+    for (const wrong of forged) expect(await redeemApproval(plane.directory, wrong, redemption(asked))).toBeNull();
+    expect(await redeemApproval(plane.directory, token, redemption(asked))).toBe(id);
+  });
+
+  test("of another approval for the same call is its own", async () => {
+    const asked = demand();
+    const first = await approved(asked);
+    const second = await approved(asked);
+    expect(second.id).not.toBe(first.id);
+    const [id, nonce] = [second.token.split("_")[2], first.token.split("_")[3]];
+    expect(await redeemApproval(plane.directory, `gw_apr_${id}_${nonce}`, redemption(asked))).toBeNull();
+    expect(await redeemApproval(plane.directory, first.token, redemption(asked))).toBe(first.id);
+    expect(await redeemApproval(plane.directory, second.token, redemption(asked))).toBe(second.id);
+  });
+
+  test("ends with its time, which begins anew with the approval", async () => {
+    const asked = demand({ timeoutSeconds: 60 });
+    const { id } = await requestApproval(plane.directory, asked);
+    clock.advance(59_000);
+    const { approval_token: token } = await approveApproval(plane.directory, "acme", id, boss, null);
+    clock.advance(61_000);
+    expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
+    expect((await getApproval(plane.directory, "acme", id, null)).status).toBe("expired");
+  });
+});
+
+describe("a request", () => {
+  test("for the very same call is the pending one", async () => {
+    const asked = demand();
+    const made = await Promise.all(Array.from({ length: 10 }, () => requestApproval(plane.directory, asked)));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+  });
+
+  test("is resolved once, by whoever comes first", async () => {
+    const { id } = await requestApproval(plane.directory, demand());
+    const outcomes = await Promise.allSettled([approveApproval(plane.directory, "acme", id, boss, null), rejectApproval(plane.directory, "acme", id, boss, "no"), approveApproval(plane.directory, "acme", id, boss, null)]);
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("that ran out cannot be approved, is asked for anew, and the sweep writes so, twice without harm", async () => {
+    const asked = demand({ timeoutSeconds: 1 });
+    const { id } = await requestApproval(plane.directory, asked);
+    clock.advance(2_000);
+    expect(approveApproval(plane.directory, "acme", id, boss, null)).rejects.toMatchObject({ refusal: { code: "approval_not_pending" } });
+    const next = await requestApproval(plane.directory, asked);
+    expect(next.id).not.toBe(id);
+    expect((await listApprovals(plane.directory, "acme", null, "pending", page)).items.some((item) => item.id === id)).toBe(false);
+    expect((await listApprovals(plane.directory, "acme", null, "expired", page)).items.some((item) => item.id === id)).toBe(true);
+    await expireApprovals(plane.database.db);
+    await expireApprovals(plane.database.db);
+  });
+
+  test("shows itself to who asked and who may resolve, and to nobody else", async () => {
+    const approvers = crypto.randomUUID();
+    const asked = demand({ requesterId: "user-1", approverGroupIds: [approvers] });
+    const { id } = await requestApproval(plane.directory, asked);
+    const asker: Viewer = { requesterId: "user-1", groupIds: [group, approvers] };
+    const approver: Viewer = { requesterId: "user-2", groupIds: [approvers] };
+    const colleague: Viewer = { requesterId: "user-3", groupIds: [group] };
+    const find = (viewer: Viewer, tenant = "acme") => getApproval(plane.directory, tenant, id, viewer).then(() => true, () => false);
+    expect(await Promise.all([find(asker), find(approver), find(colleague), find(approver, "beta")])).toEqual([true, true, false, false]);
+    expect((await listApprovals(plane.directory, "acme", colleague, "all", page)).items.some((item) => item.id === id)).toBe(false);
+    expect(approveApproval(plane.directory, "acme", id, { name: "me", viewer: asker }, null)).rejects.toMatchObject({ refusal: { code: "forbidden" } });
+    await approveApproval(plane.directory, "acme", id, { name: "two", viewer: approver }, "fine");
+    expect((await pollApproval(plane.directory, "acme", id, approver)).approval_token).toBeUndefined();
+    const { approval_token: token } = await pollApproval(plane.directory, "acme", id, asker);
+    expect(await redeemApproval(plane.directory, token ?? "", redemption(asked))).toBe(id);
+    expect((await pollApproval(plane.directory, "acme", id, asker)).approval_token).toBeUndefined();
+  });
+});

@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowOf, rowsOf } from "../support/admin.ts";
+import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { grant, newTeam, post, stateless, statelessClient, type Team } from "./mcp-harness.ts";
+
+let world: World;
+let old: ToolServerFixture;
+let modern: ToolServerFixture;
+let servers: Record<"old" | "modern" | "virtual", string>;
+let team: Team;
+let neighbour: Team;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { admin } = world;
+  old = startHandshakeServer();
+  modern = startStatelessServer();
+  team = await newTeam(admin, "askers");
+  neighbour = await newTeam(admin, "neighbours");
+  const ids = [];
+  for (const [name, fixture] of [["old", old], ["modern", modern]] as const) {
+    const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: fixture.baseUrl });
+    await grant(admin, `${name} with approval`, id, [team.groupId, neighbour.groupId], { approval_required_tools: ["echo"], approval_timeout_seconds: 120 });
+    ids.push(id);
+  }
+  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "both", mcp_server_ids: ids, group_ids: [team.groupId] });
+  const base = `${world.gateway.runtimeUrl}/v1/proxy`;
+  servers = { old: `${base}/mcp/${ids[0]}`, modern: `${base}/mcp/${ids[1]}`, virtual: `${base}/vmcp/${virtual.id}` };
+});
+afterAll(async () => {
+  await old.stop();
+  await modern.stop();
+  await world.end();
+});
+
+let asked = 0;
+const call = (name: string, text = `hi ${asked++}`) => stateless(1, "tools/call", { name, arguments: { text } });
+
+async function blocked(url: string, message: ReturnType<typeof call>, who = team) {
+  const answer = await post(url, who.apiKey, message);
+  return { answer, id: answer.body.error.data.approval_id as string };
+}
+
+async function approve(id: string): Promise<string> {
+  return (await world.admin.post(`/v1/admin/approvals/${id}/approve`, { note: "fine" })).approval_token;
+}
+
+const calls = (fixture: ToolServerFixture) => fixture.seen.filter(({ body }) => body.includes('"tools/call"')).length;
+
+describe.each([
+  ["a stateless server", "modern", "echo", () => modern],
+  ["a handshake server behind the bridge", "old", "echo", () => old],
+  ["a virtual server", "virtual", "modern__echo", () => modern],
+] as const)("a marked tool of %s", (_name, server, tool, fixture) => {
+  test("is blocked, says how to go on, and reaches nobody", async () => {
+    const before = calls(fixture());
+    const { answer, id } = await blocked(servers[server], call(tool));
+    expect([answer.status, answer.headers.get("x-gw-approval-id"), answer.body.id]).toEqual([200, id, 1]);
+    expect(answer.body.error).toMatchObject({ code: 4030, data: { code: "approval_required", status: "pending", poll: `/v1/portal/approvals/${id}/poll` } });
+    expect(calls(fixture())).toBe(before);
+    const row = await rowOf(world.admin, { proxy_subtype: "approval_required", mcp_capability_name: tool });
+    expect([row.success, row.error_type, row.agent_authz_decision]).toEqual([false, "approval_required", "approval_required"]);
+    const record = await world.admin.get(`/v1/admin/approvals/${id}`);
+    expect(record).toMatchObject({ status: "pending", capability_name: "echo", capability_type: "tool", requester_group_id: team.groupId, timeout_seconds: 120 });
+  });
+
+  test("runs once with the token of its approval, and its row tells which", async () => {
+    const message = call(tool);
+    const { id } = await blocked(servers[server], message);
+    const token = await approve(id);
+    const before = calls(fixture());
+    const spaced = `{"id":9,"params":{"arguments":{ "text" : ${JSON.stringify(message.params["arguments" as never]["text" as never])} },"name":"${tool}","_meta":${JSON.stringify(message.params._meta)}},"method":"tools/call","jsonrpc":"2.0"}`;
+    const outcomes = await Promise.all(Array.from({ length: 8 }, () => post(servers[server], team.apiKey, spaced, { "x-approval-token": token })));
+    expect(outcomes.filter(({ body }) => body.result !== undefined)).toHaveLength(1);
+    expect(outcomes.filter(({ status, body }) => status === 403 && body.error.data.code === "approval_token_invalid")).toHaveLength(7);
+    expect(calls(fixture())).toBe(before + 1);
+    const rows = await rowsOf(world.admin, { consumed_approval_request_id: id }, 1);
+    expect([rows.length, rows[0].success, rows[0].agent_authz_decision]).toEqual([1, true, "allow"]);
+    expect(JSON.stringify(rows)).not.toContain(token);
+  });
+});
+
+test("a token is worth nothing for other arguments, another caller, another tool, or once rejected", async () => {
+  const message = call("echo");
+  const { id } = await blocked(servers.modern, message);
+  const token = await approve(id);
+  const before = calls(modern);
+  const tries = [
+    post(servers.modern, team.apiKey, call("echo", "something else"), { "x-approval-token": token }),
+    post(servers.modern, neighbour.apiKey, message, { "x-approval-token": token }),
+    post(servers.old, team.apiKey, message, { "x-approval-token": token }),
+    post(servers.modern, team.apiKey, message, { "x-approval-token": `${token}0` }),
+  ];
+  for (const answer of await Promise.all(tries)) expect([answer.status, answer.body.error.code, answer.body.error.data.code]).toEqual([403, 4031, "approval_token_invalid"]);
+  expect(calls(modern)).toBe(before);
+  expect((await post(servers.modern, team.apiKey, message, { "x-approval-token": token })).body.result).toBeDefined();
+
+  const refused = await blocked(servers.modern, call("echo"));
+  expect(await world.admin.post(`/v1/admin/approvals/${refused.id}/reject`, { note: "no" })).toMatchObject({ status: "rejected" });
+  const again = await world.admin.request("POST", `/v1/admin/approvals/${refused.id}/approve`, {});
+  expect([again.status, again.body.code]).toEqual([409, "approval_not_pending"]);
+});
+
+test("an unmarked tool needs none, and an official client is told of the approval as an error", async () => {
+  expect((await post(servers.modern, team.apiKey, stateless(2, "tools/call", { name: "secret", arguments: {} }))).body.result).toBeDefined();
+  const client = await statelessClient(servers.modern, team.apiKey);
+  expect(client.callTool({ name: "echo", arguments: { text: "client" } })).rejects.toMatchObject({ code: 4030 });
+  await client.close();
+});

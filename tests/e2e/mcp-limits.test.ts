@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowOf } from "../support/admin.ts";
+import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
+
+let world: World;
+let old: ToolServerFixture;
+let modern: ToolServerFixture;
+let ids: { old: string; modern: string };
+let teams = 0;
+
+beforeAll(async () => {
+  world = await startWorld();
+  old = startHandshakeServer();
+  modern = startStatelessServer();
+  const register = async (name: string, { baseUrl }: ToolServerFixture) => (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl })).id as string;
+  ids = { old: await register("old", old), modern: await register("modern", modern) };
+});
+afterAll(async () => {
+  await Promise.all([old.stop(), modern.stop()]);
+  await world.end();
+});
+
+const at = (id: string) => `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+
+async function set(path: string, body: object): Promise<void> {
+  const { status, body: answer } = await world.admin.request("PATCH", `/v1/admin/resource-groups/${path}`, body);
+  if (status !== 200) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+}
+
+/** A team below another, with these limits at its parent. */
+async function limited(limits: object, ofServer: object = {}): Promise<Team> {
+  const { admin } = world;
+  const name = `limited ${teams++}`;
+  const parent = await newTeam(admin, `${name} above`);
+  const team = await newTeam(admin, name, { parent_group_id: parent.groupId });
+  for (const id of Object.values(ids)) await grant(admin, `${name} ${id}`, id, [parent.groupId]);
+  await set(`${parent.groupId}/mcp-global-limits`, { mcp_global_limits: limits });
+  await set(`${parent.groupId}/mcp-servers/${ids.modern}/limits`, { limits: ofServer });
+  return team;
+}
+
+const echo = (text = "hi") => stateless(1, "tools/call", { name: "echo", arguments: { text } });
+const many = (rows: number, wait = 0) => stateless(1, "tools/call", { name: "many", arguments: { rows, wait_ms: wait } });
+
+describe("frequency", () => {
+  test("calls of tools are counted for the group above, lists are not", async () => {
+    const team = await limited({ frequency: { max_calls_per_minute: 60, burst_limit: 2, max_calls_per_day: 100 } });
+    for (let i = 0; i < 4; i++) expect((await post(at(ids.modern), team.apiKey, stateless(1, "tools/list"))).status).toBe(200);
+    const answers = [];
+    for (const id of [ids.modern, ids.old, ids.modern]) answers.push(await post(at(id), team.apiKey, echo()));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(answers[2]?.body).toMatchObject({ id: 1, error: { code: 4031, data: { code: "rate_limit_exceeded", scope: "group", limit_type: "calls_per_minute" } } });
+    expect(Number(answers[2]?.headers.get("retry-after"))).toBeGreaterThan(0);
+    const row = await rowOf(world.admin, { error_type: "rate_limit_exceeded", resource_group_id: team.groupId });
+    expect([row.http_status_code, row.mcp_capability_name, row.server_id]).toEqual([429, "echo", ids.modern]);
+  });
+
+  test("a day's calls run out, and a server's own limit is the tighter", async () => {
+    const team = await limited({ frequency: { max_calls_per_day: 5 } }, { frequency: { max_calls_per_day: 2 } });
+    const statuses = [];
+    for (let i = 0; i < 3; i++) statuses.push((await post(at(ids.modern), team.apiKey, echo())).status);
+    const last = await post(at(ids.modern), team.apiKey, echo());
+    expect([statuses, last.body.error.data.usage_limit.limit_type, last.body.error.data.usage_limit.max_limit]).toEqual([[200, 200, 429], "calls_per_day", 2]);
+    expect((await post(at(ids.old), team.apiKey, echo())).status).toBe(200);
+  });
+});
+
+describe("execution", () => {
+  test("a user's calls at once, which do not hold up another user", async () => {
+    const team = await limited({ execution: { max_concurrency_per_user: 1 } });
+    const other = await world.admin.post(`/v1/admin/resource-groups/${team.groupId}/api-keys`, { name: "other", access_mode: "shared" });
+    const slow = post(at(ids.modern), team.apiKey, many(1, 800));
+    while (modern.seen.at(-1)?.body.includes("800") !== true) await new Promise((resolve) => setTimeout(resolve, 5));
+    const [second, others] = await Promise.all([post(at(ids.modern), team.apiKey, echo()), post(at(ids.modern), other.key_value, echo())]);
+    expect([second.status, second.body.error.data.limit_type, others.status, (await slow).status]).toEqual([429, "max_concurrent", 200, 200]);
+    expect((await post(at(ids.modern), team.apiKey, echo())).status).toBe(200);
+  });
+
+  test.each(["modern", "old"] as const)("a %s server that thinks too long is left", async (name) => {
+    const team = await limited({ execution: { timeout_seconds: 1 } });
+    const answer = await post(at(ids[name]), team.apiKey, many(1, 20_000));
+    expect([answer.status, answer.body.error.data.code]).toEqual([504, "upstream_timeout"]);
+    expect((await rowOf(world.admin, { error_type: "upstream_timeout", resource_group_id: team.groupId })).duration_ms).toBeLessThan(10_000);
+  });
+});
+
+describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
+  test("a request or an answer that is too large", async () => {
+    const team = await limited({ data: { max_payload_size_mb: 0.001 } });
+    const [small, large, answered] = await Promise.all([post(at(ids[name]), team.apiKey, many(1)), post(at(ids[name]), team.apiKey, echo("x".repeat(2000))), post(at(ids[name]), team.apiKey, many(500))]);
+    expect([small.status, large.status, answered.status]).toEqual([200, 413, 502]);
+    expect([large.body.error.data.code, answered.body.error.data.code, answered.text.includes('"result"')]).toEqual(["tool_payload_too_large", "tool_result_too_large", false]);
+    expect((await rowOf(world.admin, { error_type: "tool_result_too_large", resource_group_id: team.groupId })).success).toBe(false);
+  });
+
+  test("too many rows", async () => {
+    const team = await limited({ data: { max_rows_per_query: 3, max_items_per_response: 1 } });
+    expect((await post(at(ids[name]), team.apiKey, many(3))).body.result).toBeDefined();
+    expect((await post(at(ids[name]), team.apiKey, many(4))).body.error.data.code).toBe("tool_result_too_large");
+  });
+});
+
+test("a run's ceilings stop its tool calls as well", async () => {
+  const team = await limited({});
+  await set(`${team.groupId}/run-ceilings`, { run_ceilings: { max_duration_seconds_per_run: 1, max_llm_calls_per_run: 1 } });
+  const run = { "x-gw-run-id": crypto.randomUUID() };
+  // Model calls are what the other ceiling counts.
+  for (let i = 0; i < 3; i++) expect((await post(at(ids.modern), team.apiKey, echo(), run)).status).toBe(200);
+  const deadline = Date.now() + 5_000;
+  let late = await post(at(ids.modern), team.apiKey, echo(), run);
+  while (late.status === 200 && Date.now() < deadline) late = await post(at(ids.modern), team.apiKey, echo(), run);
+  expect([late.status, late.body.error.data.code]).toEqual([429, "run_ceiling_reached"]);
+});

@@ -1,0 +1,119 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowOf } from "../support/admin.ts";
+import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
+
+let world: World;
+let old: ToolServerFixture;
+let modern: ToolServerFixture;
+let dying: ToolServerFixture;
+let url: string;
+let virtualId: string;
+let ids: { old: string; modern: string; dying: string; hidden: string };
+let team: Team;
+
+beforeAll(async () => {
+  world = await startWorld();
+  const { admin } = world;
+  old = startHandshakeServer();
+  modern = startStatelessServer();
+  dying = startStatelessServer();
+  const register = async (name: string, baseUrl: string) => (await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl })).id as string;
+  ids = { old: await register("Old Tools", old.baseUrl), modern: await register("New Tools!", modern.baseUrl), dying: await register("dying", dying.baseUrl), hidden: await register("hidden", `${old.baseUrl}/./`) };
+  team = await newTeam(admin, "team");
+  await grant(admin, "old", ids.old, [team.groupId], { disabled_tools: ["secret"] });
+  await grant(admin, "modern", ids.modern, [team.groupId]);
+  await grant(admin, "dying", ids.dying, [team.groupId]);
+  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "all", description: "Everything.", members: [{ mcp_server_id: ids.old }, { mcp_server_id: ids.modern, slug: "new" }, { mcp_server_id: ids.hidden }], group_ids: [team.groupId] });
+  virtualId = virtual.id;
+  expect(virtual.members.map(({ slug }: any) => slug)).toEqual(["old-tools", "new", "hidden"]);
+  url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtualId}`;
+});
+afterAll(async () => {
+  await Promise.all([old, modern, dying].map((fixture) => fixture.stop()));
+  await world.end();
+});
+
+describe.each([
+  ["handshake", handshakeClient],
+  ["stateless", statelessClient],
+] as const)("a %s client", (_name, connect) => {
+  test("sees the members it may use under their slugs, and calls each", async () => {
+    const client = await connect(url, team.apiKey);
+    const names = (await client.listTools()).tools.map(({ name }) => name);
+    expect(names).toContain("old-tools__echo");
+    expect(names).toContain("new__echo");
+    expect(names).not.toContain("old-tools__secret");
+    expect(names.some((name) => name.startsWith("hidden"))).toBe(false);
+    expect(textOf(await client.callTool({ name: "old-tools__echo", arguments: { text: "a" } }))).toBe("old: a");
+    expect(textOf(await client.callTool({ name: "new__echo", arguments: { text: "b" } }))).toBe("new: b");
+    await client.close();
+    const row = await rowOf(world.admin, { mcp_capability_name: "new__echo", proxy_type: "virtual_mcp" });
+    expect([row.server_id, row.server_version, row.custom_metadata.virtual_server_id]).toEqual([ids.modern, "4.5.6", virtualId]);
+    expect(row.tool_definition_hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  test("reads prompts and resources, whose addresses lead back to their member", async () => {
+    const client = await connect(url, team.apiKey);
+    expect((await client.listPrompts()).prompts.map(({ name }) => name).sort()).toEqual(["new__greet", "old-tools__greet"]);
+    expect((await client.getPrompt({ name: "new__greet" })).messages).toHaveLength(1);
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri).sort()).toEqual(["new+test://note", "old-tools+test://note"]);
+    for (const { uri } of resources) {
+      const [content] = (await client.readResource({ uri })).contents as { uri: string; text: string }[];
+      expect([content?.uri, content?.text]).toEqual([uri, uri.startsWith("new") ? "a new note" : "an old note"]);
+    }
+    await client.close();
+  });
+
+  test("is asked for input by either member", async () => {
+    const client = await connect(url, team.apiKey);
+    for (const slug of ["old-tools", "new"]) expect(textOf(await client.callTool({ name: `${slug}__ask`, arguments: {} }))).toBe("hello Ada");
+    await client.close();
+  });
+
+  test("is refused what is disabled, not granted or not there", async () => {
+    const client = await connect(url, team.apiKey);
+    for (const name of ["old-tools__secret", "hidden__echo", "nothing__echo", "echo"]) expect(client.callTool({ name, arguments: {} })).rejects.toThrow();
+    await client.close();
+  });
+});
+
+test("state of one request cannot be carried to another", async () => {
+  const asked = await post(url, team.apiKey, stateless(1, "tools/call", { name: "new__ask", arguments: {} }));
+  expect(asked.body.result.resultType).toBe("input_required");
+  const answer = { inputResponses: { who: { action: "accept", content: { name: "Ada" } } }, requestState: asked.body.result.requestState };
+  const carried = await post(url, team.apiKey, stateless(2, "tools/call", { name: "new__ask", arguments: { x: 1 }, ...answer }));
+  expect([carried.status, carried.body.error.code]).toEqual([400, -32602]);
+  expect(textOf((await post(url, team.apiKey, stateless(3, "tools/call", { name: "new__ask", arguments: {}, ...answer }))).body.result)).toBe("hello Ada");
+});
+
+test("a member that fails is named, and fails nobody else", async () => {
+  const { admin } = world;
+  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "half", members: [{ mcp_server_id: ids.modern, slug: "new" }, { mcp_server_id: ids.dying, slug: "dying" }], group_ids: [team.groupId] });
+  const half = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  expect((await post(half, team.apiKey, stateless(1, "tools/list"))).body.result.tools).toHaveLength(8);
+  await dying.stop();
+  const listed = await post(half, team.apiKey, stateless(2, "tools/list"));
+  expect([listed.status, listed.body.result.tools.length, listed.body.result._meta["dev.gatehouse/unavailable"]]).toEqual([200, 4, ["dying"]]);
+  expect(listed.body.result).toMatchObject({ resultType: "complete", ttlMs: 0, cacheScope: "private" });
+  const failed = await post(half, team.apiKey, stateless(3, "tools/call", { name: "dying__echo", arguments: { text: "x" } }));
+  expect([failed.status, failed.body.error.data.code]).toEqual([502, "upstream_unreachable"]);
+  const row = await rowOf(admin, { mcp_method: "tools/list", server_id: virtual.id });
+  expect([row.tags, row.success]).toEqual([["member_unavailable"], true]);
+});
+
+test("what an administrator may not write", async () => {
+  const send = (body: object) => world.admin.request("POST", "/v1/admin/virtual-servers", { tenant_id: "default", name: `v${Math.random()}`, ...body });
+  const wrong = await Promise.all([
+    send({ mcp_server_ids: ["mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV"] }),
+    send({ members: [{ mcp_server_id: ids.old, slug: "a__b" }] }),
+    send({ members: [{ mcp_server_id: ids.old, slug: "a" }, { mcp_server_id: ids.modern, slug: "a" }] }),
+    send({ mcp_server_ids: [ids.old], members: [] }),
+    send({ group_ids: [crypto.randomUUID()] }),
+  ]);
+  expect(wrong.map(({ status, body }) => [status, body.fields[0].field])).toEqual([[400, "mcp_server_ids"], [400, "members.0.slug"], [400, "members"], [400, "mcp_server_ids"], [400, "group_ids"]]);
+  const used = await world.admin.request("DELETE", `/v1/admin/mcp-servers/${ids.old}`);
+  expect([used.status, used.body.code]).toEqual([409, "in_use"]);
+});
