@@ -91,3 +91,161 @@ describe("the official client's own flow", () => {
     await client.close();
   });
 });
+
+/** What a client without any SDK does: registers and asks the browser to authorize. */
+interface Begun {
+  readonly broker: string;
+  readonly clientId: string;
+  readonly verifier: string;
+  authorizeUrl(values?: Record<string, string>): string;
+  redeem(code: string, values?: Record<string, string>, headers?: Record<string, string>): Promise<{ status: number; body: any }>;
+}
+
+async function begun(id: string, redirectUri = RETURN): Promise<Begun> {
+  const resource = (await (await fetch(`${mcp(id)}/.well-known/oauth-protected-resource`)).json()) as any;
+  const broker = resource.authorization_servers[0] as string;
+  const registered = await fetch(`${broker}/register`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ client_name: "Hand made", redirect_uris: [redirectUri] }) });
+  const { client_id: clientId } = (await registered.json()) as any;
+  const verifier = "v".repeat(43);
+  const challenge = new Bun.CryptoHasher("sha256").update(verifier).digest("base64url");
+  return {
+    broker,
+    clientId,
+    verifier,
+    authorizeUrl: (values = {}) => `${broker}/authorize?${new URLSearchParams({ response_type: "code", client_id: clientId, redirect_uri: redirectUri, state: "s", code_challenge: challenge, code_challenge_method: "S256", resource: mcp(id), ...values })}`,
+    async redeem(code, values = {}, headers = { "x-api-key": team.apiKey }) {
+      const response = await fetch(`${broker}/token`, { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded", ...headers }, body: new URLSearchParams({ grant_type: "authorization_code", code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, ...values }).toString() });
+      return { status: response.status, body: await response.json() };
+    },
+  };
+}
+
+async function codeFor(client: Begun, account: string, apiKey = ""): Promise<string> {
+  const { url, page } = await new ScriptedBrowser(account, apiKey).walk(client.authorizeUrl(), RETURN);
+  const code = url.searchParams.get("code");
+  if (code === null) throw new Error(`no code: ${url.href} ${page}`);
+  return code;
+}
+
+describe("documents", () => {
+  test("stand for the gateway at every address a client may look at", async () => {
+    const { broker } = await begun(oldId);
+    const path = new URL(broker).pathname;
+    expect(broker).toStartWith(`${gateway()}/v1/proxy/oauth/${oldId}/idp-`);
+    for (const address of [`${mcp(oldId)}/.well-known/oauth-protected-resource`, `${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}`, `${broker}/.well-known/oauth-protected-resource`]) {
+      const document = await (await fetch(address)).json();
+      expect(document).toMatchObject({ resource: mcp(oldId), authorization_servers: [broker], scopes_supported: ["tools:read"], client_id_metadata_document_supported: true });
+    }
+    for (const address of [`${mcp(oldId)}/.well-known/openid-configuration`, `${broker}/.well-known/openid-configuration`, `${gateway()}/.well-known/oauth-authorization-server${path}`, `${gateway()}/.well-known/openid-configuration${path}`]) {
+      const document = await (await fetch(address)).json();
+      expect(document).toMatchObject({ issuer: broker, authorization_endpoint: `${broker}/authorize`, token_endpoint: `${broker}/token`, registration_endpoint: `${broker}/register`, revocation_endpoint: `${broker}/revoke`, code_challenge_methods_supported: ["S256"], jwks_uri: `${at.issuer}/jwks` });
+    }
+  });
+
+  test("are nowhere for servers that are not there or ask for nothing", async () => {
+    const plain = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "plain", base_url: "http://127.0.0.1:9" });
+    for (const id of [plain.id, "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV"]) expect((await fetch(`${mcp(id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
+    const strange = await fetch(`${gateway()}/v1/proxy/oauth/${oldId}/idp-00000000000000000000/.well-known/openid-configuration`);
+    expect(strange.status).toBe(404);
+  });
+
+  test("a call without authorization is told where to get it, and where a person can give it", async () => {
+    const stranger = await newTeam(world.admin, "stranger", { parent_group_id: team.groupId });
+    const refused = await post(mcp(oldId), stranger.apiKey, { jsonrpc: "2.0", id: 1, method: "tools/list" });
+    expect(refused.status).toBe(401);
+    expect(refused.headers.get("www-authenticate")).toBe(`Bearer scope="tools:read", resource_metadata="${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}"`);
+    expect(refused.body.error.data).toMatchObject({ code: "upstream_authorization_required", server_id: oldId });
+    expect(refused.body.error.data.connect_url).toStartWith(`${gateway()}/v1/proxy/oauth/${oldId}/idp-`);
+    const row = await rowOf(world.admin, { api_key_id: stranger.apiKeyId, error_type: "upstream_authorization_required" });
+    expect(row).toMatchObject({ success: false, http_status_code: 401, server_id: oldId });
+  });
+});
+
+describe("a client that can show addresses", () => {
+  test("is asked to connect, and its repeated call goes through with the account connected", async () => {
+    const asker = await newTeam(world.admin, "asker", { parent_group_id: team.groupId });
+    const call = stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } });
+    (call.params._meta as any)["io.modelcontextprotocol/clientCapabilities"] = { elicitation: { url: {} } };
+    const headers = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo" };
+    const asked = await post(mcp(modernId), asker.apiKey, call, headers);
+    expect(asked.status).toBe(200);
+    const { resultType, inputRequests, requestState } = asked.body.result;
+    const question = inputRequests.gateway_connect;
+    expect([resultType, question.method, question.params.mode]).toEqual(["input_required", "elicitation/create", "url"]);
+
+    const wrong = await new ScriptedBrowser("eve", team.apiKey).walk(question.params.url);
+    expect(wrong.page).toContain("not the API key that the link was made for");
+    const { page } = await new ScriptedBrowser("linus", asker.apiKey).walk(question.params.url);
+    expect(page).toContain("is connected");
+
+    const repeated = { ...call, id: 2, params: { ...call.params, requestState, inputResponses: { gateway_connect: { action: "accept" } } } };
+    const answered = await post(mcp(modernId), asker.apiKey, repeated, headers);
+    expect(textOf(answered.body.result)).toBe("new: hi");
+    expect(modern.callers.at(-1)).toMatchObject({ method: "echo", account: "linus" });
+
+    const declined = await post(mcp(oldId), asker.apiKey, { ...repeated, id: 3, params: { ...repeated.params, inputResponses: { gateway_connect: { action: "decline" } } } }, headers);
+    expect(declined.status).toBe(401);
+  });
+
+  test("tokens of one server are never shown to another", () => {
+    const shown = new Set(old.callers.map(({ token }) => token));
+    expect(modern.callers.some(({ token }) => shown.has(token))).toBe(false);
+    expect([...old.refused, ...modern.refused]).toEqual([]);
+  });
+});
+
+describe("kept tokens", () => {
+  test("are listed without any secret, and deleted here and at the issuer", async () => {
+    const owner = await newTeam(world.admin, "owner", { parent_group_id: team.groupId });
+    const client = await begun(oldId);
+    const { body } = await client.redeem(await codeFor(client, "owner"), {}, { "x-api-key": owner.apiKey });
+    const list = async (key: string) => (await (await fetch(`${client.broker}/tokens`, { headers: { "x-api-key": key } })).json()) as any;
+    const { tokens, total } = await list(owner.apiKey);
+    expect([total, tokens[0].mcp_server_id, tokens[0].issuer, tokens[0].has_refresh_token]).toEqual([1, oldId, at.issuer, true]);
+    expect(JSON.stringify(tokens)).not.toContain("sealed");
+    const call = (key: Record<string, string>) => fetch(mcp(oldId), { method: "POST", headers: { "content-type": "application/json", accept: "application/json, text/event-stream", ...key }, body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } } }) });
+    expect((await call({ authorization: `Bearer ${body.access_token}` })).status).toBe(200);
+    const upstream = old.callers.at(-1)?.token as string;
+    const remove = (id: string, key: string) => fetch(`${client.broker}/tokens/${id}`, { method: "DELETE", headers: { "x-api-key": key } });
+    expect((await remove(tokens[0].id, team.apiKey)).status).toBe(404);
+    expect((await remove(tokens[0].id, owner.apiKey)).status).toBe(204);
+    expect((await list(owner.apiKey)).total).toBe(0);
+    expect(await at.check(upstream)).toBeNull();
+    expect((await call({ authorization: `Bearer ${body.access_token}` })).status).toBe(401);
+    expect((await fetch(`${client.broker}/tokens`)).status).toBe(401);
+  });
+
+  test("are renewed once for many calls at a time", async () => {
+    const many = await newTeam(world.admin, "many", { parent_group_id: team.groupId });
+    const client = await begun(modernId);
+    at.accessSeconds = 20;
+    await client.redeem(await codeFor(client, "many"), {}, { "x-api-key": many.apiKey });
+    at.accessSeconds = 3600;
+    const before = at.seen.filter(({ path, values }) => path === "/token" && values.grant_type === "refresh_token").length;
+    const call = () => post(mcp(modernId), many.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }), { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "echo" });
+    const answers = await Promise.all(Array.from({ length: 20 }, call));
+    expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200));
+    const renewals = at.seen.filter(({ path, values }) => path === "/token" && values.grant_type === "refresh_token");
+    expect(renewals.length - before).toBe(1);
+    expect(renewals.at(-1)?.values.resource).toBe(`${modern.baseUrl}/mcp`);
+  });
+
+  test("that are not enough are asked for again, with what there was", async () => {
+    const climber = await newTeam(world.admin, "climber", { parent_group_id: team.groupId });
+    const client = await begun(modernId);
+    await client.redeem(await codeFor(client, "climber"), {}, { "x-api-key": climber.apiKey });
+    modern.writing.add("secret");
+    const call = () => post(mcp(modernId), climber.apiKey, stateless(1, "tools/call", { name: "secret", arguments: {} }), { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call", "mcp-name": "secret" });
+    const refused = await call();
+    expect(refused.status).toBe(403);
+    const challenge = refused.headers.get("www-authenticate") ?? "";
+    expect(challenge).toContain('error="insufficient_scope"');
+    expect(challenge).toContain("tools:read");
+    expect(challenge).toContain("tools:write");
+    expect(challenge).toContain(`resource_metadata="${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${modernId}"`);
+    const { page } = await new ScriptedBrowser("climber", climber.apiKey).walk(refused.body.error.data.connect_url);
+    expect(page).toContain("is connected");
+    expect((await call()).status).toBe(200);
+    modern.writing.clear();
+  });
+});
