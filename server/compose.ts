@@ -12,7 +12,7 @@ import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
-import { authorizationMemory, forgetTokens } from "./governance/authorization/authorization-memory.ts";
+import { authorizationMemory, forgetAuthorization } from "./governance/authorization/authorization-memory.ts";
 import type { AuthorizationParts } from "./governance/authorization/authorization-parts.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
 import { toolMemory } from "./governance/tools/tool-memory.ts";
@@ -119,7 +119,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -305,7 +305,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     {
       tenantChanged: (tenantId) => snapshots.renew(tenantId),
       credentialChanged: (keyHash) => credentials.drop(keyHash),
-      oauthTokensChanged: (tenantId, ref) => forgetTokens(authorization.memory, tenantId, ref),
+      oauthTokensChanged: (tenantId, ref) => forgetAuthorization(authorization.memory, tenantId, ref),
       async everythingChanged() {
         credentials.dropAll();
         authorization.memory.tokens.clear();

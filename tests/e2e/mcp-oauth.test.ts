@@ -2,10 +2,11 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
-import { rowOf, rowsOf } from "../support/admin.ts";
+import { rowOf } from "../support/admin.ts";
 import { type AuthorizationServerFixture, type ProtectedServerFixture, startAuthorizationServer, startProtectedServer } from "../support/authorization-server.ts";
 import { ScriptedBrowser } from "../support/browser.ts";
 import { startWorld, type World } from "../support/world.ts";
+import { begunAt, codeFor, RETURN } from "./oauth-harness.ts";
 import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
 
 let world: World;
@@ -16,8 +17,8 @@ let oldId: string;
 let modernId: string;
 let team: Team;
 
-const RETURN = "http://127.0.0.1:1/callback";
 const gateway = () => world.gateway.runtimeUrl;
+const begun = (id: string) => begunAt(gateway(), id, team.apiKey);
 const mcp = (id: string) => `${gateway()}/v1/proxy/mcp/${id}`;
 
 async function register(name: string, fixture: ProtectedServerFixture): Promise<string> {
@@ -91,41 +92,6 @@ describe("the official client's own flow", () => {
     await client.close();
   });
 });
-
-/** What a client without any SDK does: registers and asks the browser to authorize. */
-interface Begun {
-  readonly broker: string;
-  readonly clientId: string;
-  readonly verifier: string;
-  authorizeUrl(values?: Record<string, string>): string;
-  redeem(code: string, values?: Record<string, string>, headers?: Record<string, string>): Promise<{ status: number; body: any }>;
-}
-
-async function begun(id: string, redirectUri = RETURN): Promise<Begun> {
-  const resource = (await (await fetch(`${mcp(id)}/.well-known/oauth-protected-resource`)).json()) as any;
-  const broker = resource.authorization_servers[0] as string;
-  const registered = await fetch(`${broker}/register`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ client_name: "Hand made", redirect_uris: [redirectUri] }) });
-  const { client_id: clientId } = (await registered.json()) as any;
-  const verifier = "v".repeat(43);
-  const challenge = new Bun.CryptoHasher("sha256").update(verifier).digest("base64url");
-  return {
-    broker,
-    clientId,
-    verifier,
-    authorizeUrl: (values = {}) => `${broker}/authorize?${new URLSearchParams({ response_type: "code", client_id: clientId, redirect_uri: redirectUri, state: "s", code_challenge: challenge, code_challenge_method: "S256", resource: mcp(id), ...values })}`,
-    async redeem(code, values = {}, headers = { "x-api-key": team.apiKey }) {
-      const response = await fetch(`${broker}/token`, { method: "POST", headers: { "content-type": "application/x-www-form-urlencoded", ...headers }, body: new URLSearchParams({ grant_type: "authorization_code", code, client_id: clientId, redirect_uri: redirectUri, code_verifier: verifier, ...values }).toString() });
-      return { status: response.status, body: await response.json() };
-    },
-  };
-}
-
-async function codeFor(client: Begun, account: string, apiKey = ""): Promise<string> {
-  const { url, page } = await new ScriptedBrowser(account, apiKey).walk(client.authorizeUrl(), RETURN);
-  const code = url.searchParams.get("code");
-  if (code === null) throw new Error(`no code: ${url.href} ${page}`);
-  return code;
-}
 
 describe("documents", () => {
   test("stand for the gateway at every address a client may look at", async () => {

@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import Provider from "oidc-provider";
+import { Provider } from "oidc-provider";
 import { startHandshakeServer, startStatelessServer } from "./tool-servers.ts";
 
 /** An independent authorization server: the npm package oidc-provider, with its own login and consent pages. */
@@ -33,7 +33,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
   const seen: { method: string; path: string; values: Record<string, string> }[] = [];
   const fixture = { accessSeconds: 3600, failTokens: 0 };
   const provider = new Provider(issuer, {
-    clients: [...(options.clients ?? [])] as never,
+    clients: [...(options.clients ?? [])],
     cookies: { keys: ["test"] },
     scopes: SCOPES,
     pkce: { required: () => true },
@@ -52,7 +52,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
         },
       },
     },
-  } as never);
+  });
   const answer = provider.callback();
   http.on("request", (request, response) => {
     const url = new URL(request.url ?? "/", issuer);
@@ -72,7 +72,7 @@ export async function startAuthorizationServer(options: AuthorizationServerOptio
     issuer,
     seen,
     async check(token) {
-      const found: any = await (provider as any).AccessToken.find(token);
+      const found = await provider.AccessToken.find(token);
       if (found === undefined || found.isExpired) return null;
       return { account: found.accountId, audience: String(found.aud), scopes: String(found.scope ?? "").split(" "), clientId: found.clientId };
     },

@@ -50,6 +50,11 @@ export function tokenRef(principal: Principal, serverId: string): string {
   return `${principal.type}:${principal.id}:${serverId}`;
 }
 
+/** What a change of how a server is authorized for is named by. */
+export function serverRef(serverId: string): string {
+  return `server:${serverId}`;
+}
+
 type Owner = Pick<OAuthTokenRow, "tenant_id" | "principal_type" | "principal_id" | "mcp_server_id" | "issuer">;
 
 /** Binds what is sealed to whose it is and where it may go. */

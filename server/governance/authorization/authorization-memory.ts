@@ -1,5 +1,5 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
-import type { StoredTokens } from "../../directory/tools/oauth-tokens.ts";
+import { serverRef, type StoredTokens } from "../../directory/tools/oauth-tokens.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import type { AuthorizationServer } from "../../wire/oauth/metadata.ts";
 import type { DocumentClient } from "./client-documents.ts";
@@ -30,9 +30,10 @@ export function authorizationMemory(): AuthorizationMemory {
   return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS) };
 }
 
-/** Forgets what a principal held for a server. */
-export function forgetTokens(memory: AuthorizationMemory, tenantId: string, ref: string): void {
+/** Forgets what a change names: what a principal held for a server, or how a server is authorized for. */
+export function forgetAuthorization(memory: AuthorizationMemory, tenantId: string, ref: string): void {
   memory.generation++;
+  for (const key of [...memory.servers.keys()]) if (ref === serverRef(key.split("\n")[0] as string)) memory.servers.delete(key);
   memory.tokens.delete(`${tenantId}\n${ref}`);
 }
 

@@ -1,10 +1,11 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { issuerId } from "../../directory/tools/issuer-id.ts";
 import { findOAuthServer } from "../../directory/tools/oauth-servers.ts";
 import type { AuthorizationServer } from "../../wire/oauth/metadata.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
 import { type AuthorizationParts, baseUrl } from "./authorization-parts.ts";
-import { authorizationServer, brokerUrl, issuerId, type ProtectedServer, protectedServer } from "./protected-servers.ts";
+import { authorizationServer, brokerUrl, type ProtectedServer, protectedServer } from "./protected-servers.ts";
 
 /** The server a request to the broker is about. */
 export interface BrokeredServer {

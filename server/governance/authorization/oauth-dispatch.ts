@@ -1,3 +1,4 @@
+import { issuerId } from "../../directory/tools/issuer-id.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
@@ -10,7 +11,6 @@ import { resourceDocument, serverDocument, takesClientDocuments } from "./broker
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { callback } from "./callback.ts";
 import { deleteOwnToken, ownTokens, revoke } from "./own-tokens.ts";
-import { issuerId } from "./protected-servers.ts";
 import { registerClient } from "./register-client.ts";
 import { token } from "./token.ts";
 import { clientDocumentUrl, ownClientMetadata } from "./upstream-clients.ts";

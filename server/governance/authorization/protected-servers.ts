@@ -1,7 +1,7 @@
+import { issuerId } from "../../directory/tools/issuer-id.ts";
 import { enteredClient } from "../../directory/tools/oauth-upstream-clients.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { sha256Hex } from "../../kernel/secrets.ts";
 import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
@@ -89,11 +89,6 @@ export async function askIssuer(parts: Pick<Parts, "send" | "allowPrivate">, iss
     why = `the document at ${url} ${metadata}`;
   }
   return refuse("upstream_auth_failed", "The authorization server of the tool server cannot be used.", { reason: why });
-}
-
-/** The path segment an issuer has in the broker's addresses. */
-export function issuerId(issuer: string): string {
-  return `idp-${sha256Hex(issuer).slice(0, 20)}`;
 }
 
 /** The address of the broker of one server and issuer: what clients know as their issuer. */

@@ -8,6 +8,7 @@ import { alertOperations } from "./alerts.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
+import { mcpOAuthClientOperations } from "./mcp-oauth-clients.ts";
 import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
@@ -34,6 +35,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...resourceGroupOperations,
   ...groupModelOperations,
   ...mcpServerOperations,
+  ...mcpOAuthClientOperations,
   ...serverConfigOperations,
   ...virtualServerOperations,
   ...approvalOperations,
