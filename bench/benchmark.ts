@@ -15,8 +15,8 @@ import { Upstream } from "./upstream/upstream.ts";
 
 const STARTS: Readonly<Record<TargetName, StartTarget>> = { direct: startDirect, bare: startBare, gatehouse: startGatehouse, peer: startPeer };
 
-const FULL: Pace = { rounds: 5, warmUpMs: 400, measureMs: 2_000, firstWarmUpMs: 1_500 };
-const QUICK: Pace = { rounds: 2, warmUpMs: 200, measureMs: 700, firstWarmUpMs: 700 };
+const FULL: Pace = { rounds: 5, warmUpMs: 400, measureMs: 2_000, settleInMs: 10_000, firstWarmUpMs: 1_500 };
+const QUICK: Pace = { rounds: 2, warmUpMs: 200, measureMs: 700, settleInMs: 700, firstWarmUpMs: 700 };
 const QUICK_SOAK_CALLS = 40_000;
 
 export interface Outcome {
@@ -52,6 +52,7 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
   const client = new LoadClient();
   const targets = await startTargets(needed, upstream, failures);
 
+  const fresh = new Set(targets);
   let left = cases.size;
   for (const [name, it] of cases) {
     // A case that has to stop early leaves the later ones their share of the time.
@@ -75,7 +76,7 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
         console.log(`  slope per ${it.sampleEvery} calls: first quarter ${result.firstQuarterSlope.toFixed(2)} MB, last quarter ${result.lastQuarterSlope.toFixed(2)} MB; ${result.requestsPerSecond.toFixed(0)} requests/s`);
         results[name] = result;
       } else if (entrances.size > 0) {
-        const { rounds, failed } = await compare(it, entrances, client, upstream, pace, caseDeadline);
+        const { rounds, failed } = await compare(it, entrances, client, upstream, pace, caseDeadline, fresh);
         results[name] = summarise(rounds, it);
         console.log(showCase(name, results[name]));
         for (const [target, reason] of failed) {

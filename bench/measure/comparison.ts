@@ -10,6 +10,8 @@ export interface Pace {
   readonly rounds: number;
   readonly warmUpMs: number;
   readonly measureMs: number;
+  /** Once per target, before its first case: a process that is told to serve for weeks is measured as one that has begun to. */
+  readonly settleInMs: number;
   /** Once per target and case, before the first round: compilers and caches. */
   readonly firstWarmUpMs: number;
 }
@@ -37,16 +39,18 @@ export async function compare(
   upstream: Upstream,
   pace: Pace,
   deadline: number,
+  /** Targets that have served no case yet; those this one warms up are taken out. */
+  fresh: Set<Target>,
 ): Promise<Comparison> {
   await upstream.answerWith(call.upstream);
   const running = new Map(entrances);
   const failed = new Map<TargetName, string>();
   const rounds: Round[] = [];
 
-  const eachTarget = async (stage: string, steps: readonly number[], keep?: Round["slices"]) => {
+  const eachTarget = async (stage: string, steps: (target: Target) => readonly number[], keep?: Round["slices"]) => {
     for (const [target, entrance] of running) {
       try {
-        for (const durationMs of steps) {
+        for (const durationMs of steps(target)) {
           const slice = mustBeClean(stage, await measureSlice(client, upstream, target, entrance, { connections, durationMs }));
           keep?.set(target.name, slice);
         }
@@ -59,7 +63,7 @@ export async function compare(
     }
   };
 
-  await eachTarget("first warm-up", [pace.firstWarmUpMs]);
+  await eachTarget("first warm-up", (target) => [fresh.delete(target) ? pace.settleInMs : pace.firstWarmUpMs]);
   let longestMs = 0;
   for (let index = 1; index <= pace.rounds; index++) {
     const start = Date.now();
@@ -67,7 +71,7 @@ export async function compare(
     const slices: Round["slices"] = new Map();
     const syncBefore = diskSyncP50Ms();
     // The warm-up's figures are overwritten by those of the stretch that counts.
-    await eachTarget(`round ${index}`, [pace.warmUpMs, pace.measureMs], slices);
+    await eachTarget(`round ${index}`, () => [pace.warmUpMs, pace.measureMs], slices);
     // The smaller of two: what a disk was slow for a moment must not be taken off a target's latency.
     rounds.push({ slices, diskSyncMs: Math.min(syncBefore, diskSyncP50Ms()) });
     longestMs = Math.max(longestMs, Date.now() - start);
