@@ -28,7 +28,7 @@ function auditRow(): string {
 }
 
 function routes(): string {
-  const governed = GOVERNED_ROUTES.map(({ method, path, audit }) => [method, `\`${path.replace(/\{.*\}/, "")}\``, "API key", `${audit.proxyType} / ${audit.proxySubtype}`]);
+  const governed = GOVERNED_ROUTES.map(({ method, path, audit, open }) => [method, `\`${path.replace(/\{.*\}/, "")}\``, open === true ? "none, or API key" : "API key", `${audit.proxyType} / ${audit.proxySubtype}`]);
   const open = OPEN_ROUTES.map((path) => ["GET", `\`${path}\``, "none", "no row"]);
   return `# Routes of the runtime plane\n\n${NOTE}\n\nThe control plane describes its own at \`/openapi.json\` and \`/docs\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`;
 }
