@@ -5,6 +5,7 @@ import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts, presentedKey } from "./admit.ts";
+import { challenged } from "./authorization/challenged.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
@@ -97,7 +98,7 @@ export class Road {
 
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
     const notAdmitted = route.open === true && presentedKey(call.request) === null ? null : await admit(call, this.parts);
-    if (notAdmitted !== null) return notAdmitted;
+    if (notAdmitted !== null) return challenged(notAdmitted, call, this.parts.authorization);
 
     let body: Uint8Array | null = null;
     if (route.body) {

@@ -119,6 +119,65 @@ describe("metadata that lies", () => {
   });
 });
 
+describe("an issuer that does not name itself", () => {
+  test("registers clients itself and has them come straight to it, for the right resource; their tokens come with a key", async () => {
+    const own = startLiar();
+    own.document = { authorization_response_iss_parameter_supported: undefined };
+    const fixture = startProtectedServer("stateless", () => at);
+    others.push(fixture);
+    fixture.document = { authorization_servers: [own.issuer] };
+    const made = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "straight", base_url: fixture.baseUrl, auth_type: "oauth" });
+    await grant(world.admin, "straight for all", made.id, [team.groupId]);
+    const client = await begun(made.id);
+    expect(client.clientId).toBe("gateway-at-liar");
+    const to = new URL((await ask(client.authorizeUrl())).headers.get("location") as string);
+    expect([to.origin, to.pathname, to.searchParams.get("client_id"), to.searchParams.get("redirect_uri"), to.searchParams.get("resource"), to.searchParams.get("state")]).toEqual([own.issuer, "/authorize", "gateway-at-liar", RETURN, `${fixture.baseUrl}/mcp`, "s"]);
+    const { body } = await client.redeem("their code");
+    expect(body.access_token).toBe("token-of-liar");
+    expect((await call(made.id, { "x-api-key": team.apiKey, authorization: "Bearer token-of-liar" })).status).toBe(401);
+    expect(fixture.refused).toEqual(["token-of-liar"]);
+    await own.stop();
+  });
+});
+
+describe("clients known by a document", () => {
+  let pages: ReturnType<typeof Bun.serve>;
+  const documents: Record<string, () => Response> = {};
+  const pageAt = (path: string) => `http://127.0.0.1:${pages.port}${path}`;
+  beforeAll(() => {
+    pages = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: (request) => documents[new URL(request.url).pathname]?.() ?? new Response(null, { status: 404 }) });
+  });
+  afterAll(() => pages.stop(true));
+
+  test("are bridged, and named as their document names them", async () => {
+    documents["/client.json"] = () => Response.json({ client_id: pageAt("/client.json"), client_name: "A <b>documented</b> client", redirect_uris: [RETURN] });
+    const client = await begun();
+    const page = await (await ask(client.authorizeUrl({ client_id: pageAt("/client.json") }))).text();
+    expect(page).toContain("A &lt;b&gt;documented&lt;/b&gt; client");
+    const { url } = await new ScriptedBrowser("ada").walk(client.authorizeUrl({ client_id: pageAt("/client.json") }), RETURN);
+    const redeemed = await client.redeem(url.searchParams.get("code") as string, { client_id: pageAt("/client.json") });
+    expect([redeemed.status, redeemed.body.token_type]).toEqual([200, "Bearer"]);
+  });
+
+  test.each([
+    ["that names another address", () => Response.json({ client_id: "https://other.example/client.json", redirect_uris: [RETURN] })],
+    ["that redirects elsewhere", () => Response.redirect("http://169.254.169.254/latest/meta-data", 302)],
+    ["that is too large", () => Response.json({ client_id: pageAt("/bad.json"), redirect_uris: [RETURN], padding: "x".repeat(100_000) })],
+    ["that is no JSON", () => new Response("<html>")],
+    ["that wants a secret", () => Response.json({ client_id: pageAt("/bad.json"), redirect_uris: [RETURN], token_endpoint_auth_method: "client_secret_basic" })],
+    ["that redirects to a script", () => Response.json({ client_id: pageAt("/bad.json"), redirect_uris: ["javascript:alert(1)"] })],
+  ])("by a document %s are not", async (_name, document) => {
+    documents["/bad.json"] = document;
+    const answer = await ask((await begun()).authorizeUrl({ client_id: pageAt("/bad.json") }));
+    expect([answer.status, answer.headers.get("location")]).toEqual([401, null]);
+  });
+
+  test.each(["http://intranet.example/client.json", "https://user:pass@app.example/client.json", "https://app.example/client.json#part", "https://app.example/", "https://app.example/a/../client.json", "HTTPS://app.example/client.json"])("%s is no name of a client", async (clientId) => {
+    const answer = await ask((await begun()).authorizeUrl({ client_id: clientId }));
+    expect([answer.status, answer.headers.get("location")]).toEqual([401, null]);
+  });
+});
+
 describe("the answer of an issuer (mix-up)", () => {
   test.each([
     ["without its name, though it says it gives it", { code: "c" }],

@@ -127,6 +127,43 @@ describe("documents", () => {
   });
 });
 
+describe("an administrator", () => {
+  test("learns before registering what a server and its issuers say", async () => {
+    const tried = await world.admin.post("/v1/admin/mcp-servers/test-connection", { tenant_id: "default", base_url: old.baseUrl });
+    expect(tried).toMatchObject({ status: "unauthorized", oauth: { resource: `${old.baseUrl}/mcp`, authorization_servers: [at.issuer], problem: null } });
+    expect(tried.oauth.identity_providers[0]).toMatchObject({ issuer: at.issuer, usable: true, problem: null, token_endpoint: `${at.issuer}/token`, dynamic_client_registration: true, names_itself_in_answers: true });
+  });
+
+  test("enters a client where the issuer registers none, whose secret is shown to nobody again", async () => {
+    const strict = await startAuthorizationServer({
+      resources: () => [`${shut.baseUrl}/mcp`],
+      registration: false,
+      clients: [{ client_id: "entered", client_secret: "the-secret-entered-for-it", redirect_uris: ["https://placeholder.example/"], grant_types: ["authorization_code", "refresh_token"] }],
+    });
+    const shut = startProtectedServer("stateless", () => strict);
+    const made = await register("shut", shut);
+    const path = `/v1/admin/mcp-servers/${made}/oauth-client`;
+    expect((await world.admin.request("GET", path)).status).toBe(404);
+    const put = await world.admin.request("PUT", path, { issuer: strict.issuer, client_id: "entered", client_secret: "the-secret-entered-for-it", scopes: ["tools:read"] });
+    expect([put.status, put.body.has_client_secret, put.body.scopes]).toEqual([200, true, ["tools:read"]]);
+    expect(JSON.stringify([put.body, await world.admin.get(path), await world.admin.get("/v1/admin/admin-log?page_size=200")])).not.toContain("the-secret-entered");
+    const client = await begun(made);
+    expect(new URL(client.broker).pathname).toEndWith(`/${put.body.idp_server_id}`);
+    await new ScriptedBrowser("ada").walk(client.authorizeUrl());
+    const asked = strict.seen.find((one) => one.path === "/auth");
+    expect(asked?.values).toMatchObject({ client_id: "entered", redirect_uri: `${client.broker}/callback`, resource: `${shut.baseUrl}/mcp`, code_challenge_method: "S256" });
+    expect((await world.admin.request("PUT", path, { issuer: strict.issuer, client_id: "entered", token_endpoint_auth_method: "client_secret_post" })).body.fields[0].field).toBe("token_endpoint_auth_method");
+    expect((await world.admin.request("DELETE", path)).status).toBe(204);
+    await shut.stop();
+    await strict.stop();
+  });
+
+  test("a caller without any credential is told where a client can get one", async () => {
+    const refused = await fetch(mcp(oldId), { method: "POST", body: "{}" });
+    expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, `Bearer resource_metadata="${gateway()}/.well-known/oauth-protected-resource/v1/proxy/mcp/${oldId}"`]);
+  });
+});
+
 describe("a client that can show addresses", () => {
   test("is asked to connect, and its repeated call goes through with the account connected", async () => {
     const asker = await newTeam(world.admin, "asker", { parent_group_id: team.groupId });
