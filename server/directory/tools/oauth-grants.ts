@@ -15,18 +15,23 @@ export async function turn({ db }: Pick<Directory, "db">, one: Turn): Promise<"t
   return turnGrant(db, one);
 }
 
-/**
- * Ends what a client was given. With the last client go the tokens it stood for, which are then given back, opened, so
- * that their issuer can be told.
- */
-export async function endGrant(parts: Pick<Directory, "db" | "secrets" | "clock">, tenantId: string, grantId: string): Promise<StoredTokens | null> {
+export interface EndedGrant {
+  /** Whose tokens changed, as the change names them. */
+  readonly ref: string;
+  /** The tokens when this was the last client of theirs, opened, so that their issuer can be told. */
+  readonly dropped: StoredTokens | null;
+}
+
+/** Ends what a client was given, and with the last client the tokens it stood for. Null when there is no such grant. */
+export async function endGrant(parts: Pick<Directory, "db" | "secrets" | "clock">, tenantId: string, grantId: string): Promise<EndedGrant | null> {
   return parts.db.transaction().execute(async (trx) => {
     const tokenId = await tokenOfGrant(trx, tenantId, grantId);
     const row = tokenId === undefined ? undefined : await lockedToken(trx, tenantId, tokenId);
     if (row === undefined) return null;
     await removeGrant(trx, tenantId, grantId);
     const dropped = (await grantsOfToken(trx, row.id)).length === 0 ? await dropLocked(parts, trx, row) : null;
-    await recordChange(trx, { tenant_id: tenantId, topic: "oauth_tokens", ref: tokenRef({ tenantId, type: row.principal_type as "api_key" | "user", id: row.principal_id }, row.mcp_server_id) });
-    return dropped;
+    const ref = tokenRef({ tenantId, type: row.principal_type as "api_key" | "user", id: row.principal_id }, row.mcp_server_id);
+    await recordChange(trx, { tenant_id: tenantId, topic: "oauth_tokens", ref });
+    return { ref, dropped };
   });
 }

@@ -15,8 +15,8 @@ interface Kept<T> {
 
 /** What this process remembers of upstream authorization. All of it can be lost without a wrong answer. */
 export interface AuthorizationMemory {
-  /** By tenant and reference; null for a principal known to have none. */
-  readonly tokens: BoundedMap<string, StoredTokens | null>;
+  /** By tenant and reference. */
+  readonly tokens: BoundedMap<string, StoredTokens>;
   /** Raised by each change, so that a read begun before it does not bring the old state back. */
   generation: number;
   /** Renewals under way, by the tokens renewed. */

@@ -1,7 +1,8 @@
-import { keepTokens } from "../../directory/tools/oauth-tokens.ts";
+import { keepTokens, type Principal, tokenRef } from "../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
+import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { withQuery } from "./authorize.ts";
 import type { Broker } from "./broker.ts";
@@ -35,7 +36,9 @@ async function connected(parts: AuthorizationParts, broker: Broker, flow: Flow, 
   if ("invalid" in exchanged) return { kind: "page", title: "Not connected", text: `The identity provider did not take its own code (${exchanged.invalid}). Begin again.`, cookie };
   if (!("tokens" in exchanged)) return exchanged;
   const terms = { serverId: broker.id, issuer: broker.at.issuer, clientId: flow.clientId, redirectUri: callbackUrl(broker.broker), resource: broker.says.resource };
-  await keepTokens(parts, { tenantId: wanted.tenantId, type: wanted.type, id: wanted.id }, terms, exchanged.tokens);
+  const principal: Principal = { tenantId: wanted.tenantId, type: wanted.type, id: wanted.id };
+  await keepTokens(parts, principal, terms, exchanged.tokens);
+  forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
   return { kind: "page", title: "Connected", text: `${broker.name} is connected. You may close this page and go on in your application.`, cookie };
 }
 

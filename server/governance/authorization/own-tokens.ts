@@ -1,7 +1,8 @@
-import { dropTokens, listTokens, type StoredTokens } from "../../directory/tools/oauth-tokens.ts";
+import { dropTokens, listTokens, type StoredTokens, tokenRef } from "../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { endGrant } from "../../directory/tools/oauth-grants.ts";
 import type { Call } from "../call.ts";
+import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
@@ -23,6 +24,7 @@ export async function deleteOwnToken(parts: AuthorizationParts, call: Call, brok
   if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
   const dropped = /^[0-9a-f-]{36}$/.test(recordId ?? "") ? await dropTokens(parts, principalOfIdentity(call.identity), broker.id, recordId as string) : null;
   if (dropped === null) return refuse("not_found", "There are no such tokens.");
+  forgetAuthorization(parts.memory, broker.tenantId, tokenRef(principalOfIdentity(call.identity), broker.id));
   await giveUp(parts, broker, dropped);
   return { kind: "json", status: 204, body: null };
 }
@@ -36,8 +38,9 @@ export async function revoke(parts: AuthorizationParts, call: Call, broker: Brok
   const now = parts.clock.now();
   const claims = readAccessToken(parts.secrets, presented, now) ?? readRefreshToken(parts.secrets, presented, now);
   if (claims === null || claims.serverId !== broker.id) return done;
-  const last = await endGrant(parts, broker.tenantId, claims.grantId);
-  if (last !== null) await giveUp(parts, broker, last);
+  const ended = await endGrant(parts, broker.tenantId, claims.grantId);
+  if (ended !== null) forgetAuthorization(parts.memory, broker.tenantId, ended.ref);
+  if (ended?.dropped != null) await giveUp(parts, broker, ended.dropped);
   return done;
 }
 

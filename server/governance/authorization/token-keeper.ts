@@ -4,6 +4,7 @@ import { forgetRegistration } from "../../directory/tools/oauth-upstream-clients
 import type { Refusal } from "../../kernel/errors.ts";
 import { covers } from "../../wire/oauth/metadata.ts";
 import { isRefusal } from "../surface.ts";
+import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { authorizationServer } from "./protected-servers.ts";
 import { askTokens } from "./token-endpoint.ts";
@@ -38,11 +39,13 @@ export async function heldTokens({ memory, ...parts }: KeeperParts, principal: P
     const { generation } = memory;
     const found = await findTokens(parts, principal, server.id);
     if (generation !== memory.generation) continue;
+    // Who has nothing is about to get something, perhaps from another process.
+    if (found === null) return null;
     memory.tokens.set(key, found);
     held = found;
   }
   // A server that has moved since is another server.
-  return held !== null && covers(held.resource, server.url) ? held : null;
+  return covers(held.resource, server.url) ? held : null;
 }
 
 /** One renewal at a time for the same tokens, in this process by the map and over all of them by the row's lock. */
@@ -73,8 +76,7 @@ async function renew(parts: KeeperParts, principal: Principal, server: Server, s
     away = answer;
     return null;
   });
-  parts.memory.generation++;
-  parts.memory.tokens.delete(`${principal.tenantId}\n${tokenRef(principal, server.id)}`);
+  forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, server.id));
   return away ?? renewed;
 }
 

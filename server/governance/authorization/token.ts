@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { keepTokens, type Principal } from "../../directory/tools/oauth-tokens.ts";
+import { keepTokens, type Principal, tokenRef } from "../../directory/tools/oauth-tokens.ts";
 import { endGrant, keepGrant, turn } from "../../directory/tools/oauth-grants.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
@@ -7,6 +7,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import { challengeOf } from "../../wire/oauth/pkce.ts";
 import { presentedKey } from "../admit.ts";
 import type { Call } from "../call.ts";
+import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
@@ -50,6 +51,7 @@ export async function token(parts: AuthorizationParts, call: Call, broker: Broke
   const claims: RefreshClaims = { serverId: broker.id, tenantId: principal.tenantId, keyHash, grantId, nonce, clientHash: code.wanted.clientHash, scope: exchanged.tokens.scopes.join(" ") };
   const terms = { serverId: broker.id, issuer: broker.at.issuer, clientId: code.clientId, redirectUri: callbackUrl(broker.broker), resource: broker.says.resource };
   await keepTokens(parts, principal, terms, exchanged.tokens, (trx, tokenId) => keepGrant(trx, { id: grantId, tenant_id: principal.tenantId, token_id: tokenId, client_hash: claims.clientHash, nonce }));
+  forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
   return given(parts, claims);
 }
 
@@ -60,7 +62,8 @@ async function refreshed(parts: AuthorizationParts, broker: Broker, presented: s
   const turned = await turn(parts, { tenantId: claims.tenantId, grantId: claims.grantId, nonce: claims.nonce, nextNonce });
   if (turned === "replayed") {
     // Whoever has the newest token may be a thief.
-    await endGrant(parts, claims.tenantId, claims.grantId);
+    const ended = await endGrant(parts, claims.tenantId, claims.grantId);
+    if (ended !== null) forgetAuthorization(parts.memory, claims.tenantId, ended.ref);
     return refuse("oauth_invalid_grant", undefined, { reason: "a refresh token was used twice: its grant has ended" });
   }
   if (turned === null) return refuse("oauth_invalid_grant", undefined, { reason: "the grant has ended" });

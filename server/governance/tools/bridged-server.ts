@@ -1,7 +1,9 @@
 import type { Call, ToolTarget } from "../call.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
 import { answerGate } from "./answer-gate.ts";
+import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
+import { openChanges } from "./changes.ts";
 import { filteredList } from "./listed-tools.ts";
 import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -15,6 +17,10 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
     info: { name: server.serverName ?? server.name, version: server.serverVersion ?? "" },
     capabilities: carriedCapabilities(server.capabilities),
     instructions: server.instructions,
+    async changes(filter, sender) {
+      const opened = await openChanges(call, server, filter, sender, parts);
+      return isRefusal(opened) ? opened : [opened];
+    },
     carry: (message, sender, session) =>
       carry(
         call,

@@ -4,7 +4,7 @@ import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { bridgedErrorCode, handshakeResult, type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
-import type { Dialect } from "../../wire/mcp/dialect.ts";
+import { type Dialect, logsAt } from "../../wire/mcp/dialect.ts";
 import { answers, edited, errorText, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import type { Call } from "../call.ts";
@@ -78,7 +78,9 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
     if (answers(message.value, asked.id)) return message;
     const { method, id } = message.value;
     if (typeof method !== "string") continue;
-    if (id === undefined) yield message.text;
+    if (id === undefined) {
+      if (isForCaller(errand, method, message.value)) yield message.text;
+    } else if (method === "ping") await asked.respond(resultText(id as RpcId, "{}"));
     else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, message.value, parts);
     else {
       const answer = yield* relayedRequest(call, errand, method, memberText(message.text, "params"), parts);
@@ -102,6 +104,13 @@ async function withinSilence(asked: Asked, timeoutMs: number): Promise<IteratorR
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** On the stream of a stateless request there is only what belongs to that request, and logs only for who asked for them. */
+function isForCaller({ dialect, sender }: Errand, method: string, message: JsonObject): boolean {
+  if (dialect === "handshake" || method === "notifications/progress") return true;
+  const level = isObject(message.params) ? message.params.level : undefined;
+  return method === "notifications/message" && sender.logLevel !== null && logsAt(level, sender.logLevel);
 }
 
 /** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
@@ -137,6 +146,12 @@ function stateOwner(call: Call, errand: Errand): string {
 
 /** A request of a handshake server as the stateless dialect asks it: the exchange waits, the caller is to come again. */
 function heldAnswer(call: Call, errand: Errand, asked: Asked, request: JsonObject, parts: ToolParts): string {
+  const needed = INPUT_CAPABILITY[String(request.method)];
+  if (needed === undefined || errand.sender.capabilities[needed] === undefined) {
+    // The server need not wait for what will never come.
+    void asked.respond(errorText(request.id as RpcId, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.abort.abort("client_cannot_answer"));
+    return errorText(errand.id, needed === undefined ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." } : { code: -32021, message: `The tool server needs a client with the capability ${needed}.`, data: { requiredCapabilities: { [needed]: {} } } });
+  }
   const held = hold(parts.memory, asked, request.id as JsonValue);
   if (held === null) return errorText(errand.id, { code: -32603, message: "Too many exchanges wait for input just now." });
   const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held });

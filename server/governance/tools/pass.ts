@@ -10,7 +10,7 @@ import { departure } from "./departure.ts";
 import { filteredListText, knownTool } from "./listed-tools.ts";
 import { answerGate } from "./answer-gate.ts";
 import { errorOf, tag } from "./relay.ts";
-import { type EditAnswer, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
+import { type EditAnswer, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
 import { passedSession, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -20,7 +20,6 @@ import { isEventStream } from "./upstream-messages.ts";
 /** Headers of the caller the protocol speaks of; those that mirror the body are added beside them. */
 const PASSED = ["accept", "content-type", "mcp-protocol-version", "last-event-id"] as const;
 const ANSWERED = ["content-type", "retry-after", "allow", "mcp-protocol-version"] as const;
-const KEEP_ALIVE_MS = 25_000;
 
 /**
  * Sends a request on in the dialect it came in, byte for byte, and passes the answer on likewise. What governance
@@ -66,7 +65,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     if (message?.method === "tools/list") return filteredListText(parts.memory, target, answer);
     return request.capability !== null && isObject(answer.value.result) ? answerGate(call, target, answer.text, answer.value.result) : null;
   };
-  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, server.timeoutMs) : whole(call, response, answered, edit, server.timeoutMs);
+  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, server.timeoutMs);
 }
 
 function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: EditAnswer, timeoutMs: number): Answer {
@@ -75,11 +74,11 @@ function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, 
     if (errorOf(call, answer.text) !== null) tag(call, "rpc_error");
     return edit(answer);
   });
-  // A stream behind no request is silent until something happens.
+  // A stream behind no request, or one of changes, is silent until something happens.
   const tooSilent = (ms: number) => {
     if (id !== null && !codec.asked && ms >= timeoutMs) call.abort.abort("upstream_timeout" satisfies AbortReason);
   };
-  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: [], inputCharacters: null };
+  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null };
 }
 
 async function whole(call: Call, response: Response, headers: Record<string, string>, edit: EditAnswer, timeoutMs: number): Promise<Answer | Refusal> {

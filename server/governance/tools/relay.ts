@@ -4,12 +4,14 @@ import type { Dialect } from "../../wire/mcp/dialect.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../call.ts";
 import { type Answer, isRefusal, type WholeAnswer } from "../surface.ts";
-import { frameOf } from "./rpc-stream.ts";
+import { frameOf, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
 
 /** Messages for the caller as they come; what it returns is the answer. */
 export type Relay = AsyncGenerator<string, string | Refusal>;
 
 const encoder = new TextEncoder();
+
+export const EVENT_STREAM_HEADERS: Record<string, string> = { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" };
 
 /** The status a whole answer has in the stateless dialect, which tells protocol faults by it. */
 function statusOf(error: JsonObject, dialect: Dialect): number {
@@ -90,7 +92,8 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
     push: (piece) => piece,
     end: () => ({ complete: state.last !== null, last: state.last }),
   };
-  return { kind: "stream", status: 200, headers: { "content-type": "text/event-stream", "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream, codec, head: [], inputCharacters: null };
+  call.row.proxy_subtype = "sse_stream";
+  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null };
 }
 
 function isRefusal2(value: string | Refusal): value is Refusal {

@@ -5,7 +5,11 @@ import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
-const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
+/** Sent at once where the first event may be long in coming: a server's head leaves with its first bytes. */
+export const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
+
+/** A silence after which a stream says that it is alive. */
+export const KEEP_ALIVE_MS = 25_000;
 
 /** What is done with the answer itself before the caller gets it: another text, or it is withheld; null leaves it as it is. */
 export type EditAnswer = (message: { readonly text: string; readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>> }) => string | Refusal | null;

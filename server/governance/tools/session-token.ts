@@ -30,10 +30,13 @@ export function sealed(secrets: SecretBox, purpose: string, owner: string, value
 
 /** Null for what this gateway did not seal for this purpose and owner. */
 export function unsealed(secrets: SecretBox, purpose: string, owner: string, token: string): JsonObject | null {
-  const [kind, body] = token.split(".");
-  if (kind !== "g" || body === undefined) return null;
+  const [kind, body, ...rest] = token.split(".");
+  if (kind !== "g" || body === undefined || rest.length > 0) return null;
   try {
-    const value: unknown = JSON.parse(secrets.open(text.decode(Buffer.from(body, "base64url")), `${purpose}\n${owner}`));
+    const inner = text.decode(Buffer.from(body, "base64url"));
+    // Decoders pass over what follows the end: only the very text that was given counts.
+    if (Buffer.from(inner).toString("base64url") !== body || !inner.split(".").slice(1).every((part) => Buffer.from(part, "base64").toString("base64") === part)) return null;
+    const value: unknown = JSON.parse(secrets.open(inner, `${purpose}\n${owner}`));
     return isObject(value) ? value : null;
   } catch {
     return null;

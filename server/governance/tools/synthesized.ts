@@ -1,11 +1,12 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Sender } from "../../wire/mcp/bridge.ts";
-import { HANDSHAKE_VERSIONS, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { goneFromStateless, HANDSHAKE_VERSIONS, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../call.ts";
 import type { Answer, WholeAnswer } from "../surface.ts";
 import { takeClientAnswer } from "./client-answers.ts";
+import { listened, type OpenChanges, sessionStream, subscriptionsOf } from "./listen.ts";
 import { type Relay, relayed, wholeAnswer } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
@@ -22,12 +23,13 @@ export interface SynthesizedServer {
   readonly instructions: string | null;
   /** Carries a request there, and the answer back. `session` is null of a stateless caller. */
   carry(message: RpcMessage, sender: Sender, session: string | null): Relay;
+  readonly changes: OpenChanges;
 }
 
+/** What a caller of the handshake dialect gets that never said which logs it wants. */
+const DEFAULT_LOG_LEVEL = "info";
+const MOST_SUBSCRIPTIONS = 1_000;
 const PURPOSE = "mcp-session";
-const GONE_FROM_STATELESS = new Set(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
-/** Not carried yet: a stream of changes over servers of both dialects. */
-const NOT_CARRIED = new Set(["subscriptions/listen", "resources/subscribe", "resources/unsubscribe"]);
 
 export async function serve(call: Call, request: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
   return request.envelope === null ? serveHandshake(call, request, server, parts) : serveStateless(call, request, server);
@@ -42,9 +44,9 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
     const result = { resultType: "complete", supportedVersions: [STATELESS_VERSION], capabilities: server.capabilities, ...(server.instructions === null ? {} : { instructions: server.instructions }), ttlMs: 0, cacheScope: "private", _meta: { [META.serverInfo]: server.info } };
     return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
   }
-  if (GONE_FROM_STATELESS.has(message.method ?? "") || NOT_CARRIED.has(message.method ?? "")) return refuse("rpc_method_not_found");
-  const sender: Sender = { version: envelope.version, capabilities: envelope.capabilities, clientInfo: envelope.clientInfo, logLevel: null };
-  return relayed(call, server.carry(message, sender, null), "stateless");
+  if (goneFromStateless(message.method ?? "")) return refuse("rpc_method_not_found");
+  const sender: Sender = { version: envelope.version, capabilities: envelope.capabilities, clientInfo: envelope.clientInfo, logLevel: envelope.logLevel };
+  return relayed(call, message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null), "stateless");
 }
 
 async function serveHandshake(call: Call, { message }: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
@@ -54,7 +56,17 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
   if (token === null) return refuse("session_required");
   const session = unsealed(parts.secrets, PURPOSE, owner, token);
   if (session === null) return refuse("session_not_found");
-  if (message === null) return call.request.method === "DELETE" ? { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null } : refuse("method_not_allowed", undefined, { headers: { allow: "POST, DELETE" } });
+  const sender: Sender = {
+    version: String(session.version),
+    capabilities: isObject(session.capabilities) ? session.capabilities : {},
+    clientInfo: isObject(session.client) ? session.client : null,
+    logLevel: parts.memory.logLevels.get(token) ?? DEFAULT_LOG_LEVEL,
+  };
+  if (message === null) {
+    if (call.request.method === "GET") return sessionStream(call, token, sender, server.changes, parts);
+    parts.memory.subscriptions.delete(token);
+    return { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
+  }
   if (message.kind === "response") {
     takeClientAnswer(parts.memory, token, String(message.id), message.document.value);
     return accepted();
@@ -69,13 +81,15 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     if (typeof message.params.level === "string") parts.memory.logLevels.set(token, message.params.level);
     return empty();
   }
-  if (NOT_CARRIED.has(message.method ?? "")) return { ...wholeAnswer(call, `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"error":{"code":-32601,"message":"Subscriptions are not carried to this server."}}`, "handshake"), status: 200 };
-  const sender: Sender = {
-    version: String(session.version),
-    capabilities: isObject(session.capabilities) ? session.capabilities : {},
-    clientInfo: isObject(session.client) ? session.client : null,
-    logLevel: parts.memory.logLevels.get(token) ?? null,
-  };
+  if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") {
+    const { uris, changed } = subscriptionsOf(parts, token);
+    const uri = String(message.params.uri);
+    if (message.method === "resources/unsubscribe") uris.delete(uri);
+    else if (uris.size >= MOST_SUBSCRIPTIONS) return refuse("rpc_invalid_params", `A session subscribes to at most ${MOST_SUBSCRIPTIONS} resources.`);
+    else uris.add(uri);
+    for (const tell of changed) tell();
+    return empty();
+  }
   const key = `${token}\n${String(message.id)}`;
   parts.memory.underWay.set(key, call.abort);
   call.whenEnded.push(() => parts.memory.underWay.delete(key));
@@ -104,10 +118,9 @@ function accepted(): WholeAnswer {
 /** What of a server's capabilities the gateway can carry across. */
 export function carriedCapabilities(capabilities: Readonly<Record<string, unknown>>): JsonObject {
   const carried: JsonObject = {};
-  for (const name of ["tools", "prompts", "resources", "completions", "extensions", "experimental"]) {
+  for (const name of ["tools", "prompts", "resources", "completions", "logging", "extensions", "experimental"]) {
     const value = capabilities[name];
-    // Changes are not told across, so nobody is promised that they are.
-    if (isObject(value)) carried[name] = Object.fromEntries(Object.entries(value).filter(([member]) => member !== "listChanged" && member !== "subscribe"));
+    if (isObject(value)) carried[name] = value;
   }
   return carried;
 }

@@ -6,6 +6,8 @@ import type { ServerAuthorizationParts } from "../authorization/authorize-server
 import type { Call } from "../call.ts";
 import type { HeldExchange } from "./held-exchanges.ts";
 import type { ClientAnswer } from "./client-answers.ts";
+import type { SessionSubscriptions } from "./listen.ts";
+import type { SessionFeed } from "./session-feed.ts";
 import type { PooledSession } from "./session-pool.ts";
 import type { UpstreamCredentials } from "./upstream-credentials.ts";
 
@@ -38,6 +40,10 @@ export interface ToolMemory {
   /** Requests under way, by session and request id, that a `notifications/cancelled` may end. */
   readonly underWay: Map<string, AbortController>;
   readonly clientAnswers: Map<string, ClientAnswer>;
+  /** Streams of changes from handshake servers, by session. */
+  readonly feeds: Map<string, SessionFeed>;
+  /** What callers of the handshake dialect subscribed to, by session. */
+  readonly subscriptions: BoundedMap<string, SessionSubscriptions>;
   readonly held: Map<string, HeldExchange>;
 }
 

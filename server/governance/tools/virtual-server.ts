@@ -2,13 +2,16 @@ import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import type { ChangeFilter } from "../../wire/mcp/changes.ts";
 import { type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
-import { namespacedItem, namespacedResult } from "../../wire/mcp/namespace.ts";
+import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../../wire/mcp/namespace.ts";
 import { edited, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import { answerGate } from "./answer-gate.ts";
+import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
+import { type Changes, openChanges } from "./changes.ts";
 import { filteredList } from "./listed-tools.ts";
 import { type Relay, tag } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
@@ -33,6 +36,7 @@ export function virtualServer(call: Call, virtual: VirtualServerEntry, route: To
     info: { name: virtual.name, version: "1" },
     capabilities: capabilitiesOf(route.targets),
     instructions: virtual.description,
+    changes: (filter, sender) => memberChanges(call, route.targets, filter, sender, parts),
     carry(message, sender, session) {
       const kind = LISTS[message.method ?? ""];
       if (kind !== undefined) return list(call, kind, message, sender, session, route.targets, parts);
@@ -49,9 +53,41 @@ async function* notServed(): Relay {
 }
 
 function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
-  const all: JsonObject = { tools: {} };
-  for (const { server } of targets) for (const name of Object.keys(carriedCapabilities(server.capabilities))) if (name === "prompts" || name === "resources") all[name] = {};
+  const all: Record<string, JsonObject> = { tools: {} };
+  for (const { server } of targets) {
+    for (const [name, value] of Object.entries(carriedCapabilities(server.capabilities))) {
+      if (name !== "tools" && name !== "prompts" && name !== "resources") continue;
+      const said = (all[name] ??= {});
+      for (const what of ["listChanged", "subscribe"]) if (isObject(value) && value[what] === true) said[what] = true;
+    }
+  }
   return all;
+}
+
+/** What each member tells, under the addresses the virtual server gives its resources. A member that cannot be reached tells nothing. */
+async function memberChanges(call: Call, targets: readonly ToolTarget[], filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes[]> {
+  const opened = await Promise.all(
+    targets.map(async ({ server, slug }) => {
+      const own = filter.uris.flatMap((uri) => {
+        const named = memberOf({ type: "resource", name: uri });
+        return named?.slug === slug ? [named.capability.name] : [];
+      });
+      const changes = await openChanges(call, server, { ...filter, uris: own }, sender, parts);
+      return isRefusal(changes) ? [] : [namespacedChanges(slug ?? "", changes)];
+    }),
+  );
+  if (opened.some((one) => one.length === 0)) tag(call, "member_unavailable");
+  return opened.flat();
+}
+
+function namespacedChanges(slug: string, { honoured, notifications, close }: Changes): Changes {
+  async function* mapped(): AsyncGenerator<JsonObject, void> {
+    for await (const message of notifications) {
+      const { params } = message;
+      yield isObject(params) && typeof params.uri === "string" ? { ...message, params: { ...params, uri: namespacedUri(slug, params.uri) } } : message;
+    }
+  }
+  return { honoured: { ...honoured, uris: honoured.uris.map((uri) => namespacedUri(slug, uri)) }, notifications: mapped(), close };
 }
 
 interface Delegation {

@@ -4,7 +4,7 @@ import type { ToolRequest } from "../../governance/tools/tool-request.ts";
 import { toolView } from "../../governance/tools/tool-view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { capabilityOf } from "../../wire/mcp/capability.ts";
-import { envelopeOf, isStatelessVersion } from "../../wire/mcp/dialect.ts";
+import { envelopeOf, goneFromStateless, isStatelessVersion } from "../../wire/mcp/dialect.ts";
 import { headerMismatch } from "../../wire/mcp/headers.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
@@ -54,11 +54,13 @@ function readRequest(call: Call, target: ToolRequest["target"], subPath: string 
   if (message.id !== null) rememberRpcId(call, message.id);
   call.row.mcp_method = message.method?.slice(0, 200) ?? null;
   call.row.mcp_request_id = message.id === null ? null : String(message.id).slice(0, 200);
-  const capability = message.method === null ? null : capabilityOf(message.method, message.params);
+  const envelope = message.kind === "response" ? null : envelopeOf(message, spoken);
+  if (typeof envelope === "string") return refuse("rpc_invalid_params", envelope);
+  // What a dialect does not have needs no params: that it is not there is said further on.
+  const gone = envelope !== null && goneFromStateless(message.method ?? "");
+  const capability = message.method === null || gone ? null : capabilityOf(message.method, message.params);
   if (typeof capability === "string") return refuse("rpc_invalid_params", `params.${capability} must be a text.`);
   call.row.mcp_capability_name = capability?.name.slice(0, 1000) ?? null;
-  const envelope = message.method === "initialize" || message.kind === "response" ? null : envelopeOf(message, spoken);
-  if (typeof envelope === "string") return refuse("rpc_invalid_params", envelope);
   const mismatch = message.method === null ? null : headerMismatch(headers, message.method, capability, envelope?.version ?? null);
   if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
   return { target, subPath, message, body, envelope, capability };

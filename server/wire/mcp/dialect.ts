@@ -13,6 +13,7 @@ export const META = {
   clientInfo: "io.modelcontextprotocol/clientInfo",
   serverInfo: "io.modelcontextprotocol/serverInfo",
   logLevel: "io.modelcontextprotocol/logLevel",
+  subscription: "io.modelcontextprotocol/subscriptionId",
 } as const;
 
 /** Versions are dates, so the later one is the greater text. */
@@ -25,6 +26,8 @@ export interface Envelope {
   readonly version: string;
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | null;
+  /** Null: the caller wants no log messages. */
+  readonly logLevel: string | null;
 }
 
 /** The envelope of a request, null of the handshake dialect; a text says what of it is wrong. */
@@ -32,12 +35,28 @@ export function envelopeOf(message: RpcMessage, versionHeader: string | null): E
   const meta = isObject(message.params._meta) ? message.params._meta : {};
   const version = meta[META.version];
   if (version === undefined) {
-    if (!isStatelessVersion(versionHeader) || message.kind !== "request") return null;
+    if (message.method === "initialize" || !isStatelessVersion(versionHeader) || message.kind !== "request") return null;
     return `params._meta must have ${META.version}.`;
   }
   if (typeof version !== "string") return `${META.version} must be a text.`;
   const capabilities = meta[META.capabilities];
   if (!isObject(capabilities)) return `params._meta must have ${META.capabilities}, an object.`;
   const info = meta[META.clientInfo];
-  return { version, capabilities, clientInfo: isObject(info) ? info : null };
+  const level = meta[META.logLevel];
+  return { version, capabilities, clientInfo: isObject(info) ? info : null, logLevel: typeof level === "string" ? level : null };
+}
+
+const GONE_FROM_STATELESS = new Set(["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe"]);
+
+/** Whether only the handshake dialect has the method. */
+export function goneFromStateless(method: string): boolean {
+  return GONE_FROM_STATELESS.has(method);
+}
+
+const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+
+/** Whether a log message of `level` is for somebody who asked for `wanted` and what is worse; a level nobody knows is. */
+export function logsAt(level: unknown, wanted: string): boolean {
+  const at = LEVELS.indexOf(String(level));
+  return at < 0 || at >= LEVELS.indexOf(wanted);
 }

@@ -1,0 +1,109 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { Sender } from "../../wire/mcp/bridge.ts";
+import { type ChangeFilter, readFilter, together, writeFilter } from "../../wire/mcp/changes.ts";
+import { META } from "../../wire/mcp/dialect.ts";
+import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
+import type { StreamCodec } from "../../wire/stream.ts";
+import type { Call } from "../call.ts";
+import { type Answer, isRefusal } from "../surface.ts";
+import type { Changes } from "./changes.ts";
+import { EVENT_STREAM_HEADERS, type Relay } from "./relay.ts";
+import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
+import type { ToolParts } from "./tool-parts.ts";
+
+/** Opens what a synthesized server can tell of its changes: one for each server behind it that can be reached. */
+export type OpenChanges = (filter: ChangeFilter, sender: Sender) => Promise<readonly Changes[] | Refusal>;
+
+/** `subscriptions/listen`: what is granted first, then each change under the id of the request. */
+export async function* listened(message: RpcMessage, sender: Sender, open: OpenChanges): Relay {
+  const filter = readFilter(message.params.notifications);
+  if (filter === null) return refuse("rpc_invalid_params", "params.notifications must say what to listen for.");
+  const members = await open(filter, sender);
+  if (isRefusal(members)) return members;
+  const mark = { [META.subscription]: message.id };
+  try {
+    yield JSON.stringify({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications: writeFilter(together(members.map(({ honoured }) => honoured))), _meta: mark } });
+    for await (const change of merged(members)) {
+      const params = isObject(change.params) ? change.params : {};
+      yield JSON.stringify({ ...change, params: { ...params, _meta: { ...(isObject(params._meta) ? params._meta : {}), ...mark } } });
+    }
+  } finally {
+    for (const member of members) member.close();
+  }
+  return resultText(message.id, JSON.stringify({ resultType: "complete", _meta: mark }));
+}
+
+/** What a session of the handshake dialect listens to: all lists, and the resources it subscribed to. */
+export interface SessionSubscriptions {
+  readonly uris: Set<string>;
+  /** Told when `uris` changes. */
+  readonly changed: Set<() => void>;
+}
+
+export function subscriptionsOf(parts: ToolParts, token: string): SessionSubscriptions {
+  const known = parts.memory.subscriptions.get(token);
+  if (known !== undefined) return known;
+  const made: SessionSubscriptions = { uris: new Set(), changed: new Set() };
+  parts.memory.subscriptions.set(token, made);
+  return made;
+}
+
+/** The stream a handshake session hears changes on. */
+export function sessionStream(call: Call, token: string, sender: Sender, open: OpenChanges, parts: ToolParts): Answer {
+  const changes = sessionChanges(call, subscriptionsOf(parts, token), sender, open);
+  const upstream = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await changes.next();
+        if (done === true) controller.close();
+        else controller.enqueue(frameOf(JSON.stringify(value)));
+      },
+    },
+    { highWaterMark: 0 },
+  ).getReader();
+  const codec: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null }) };
+  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [KEEP_ALIVE], inputCharacters: null };
+}
+
+/** Begins anew, behind the caller's back, whenever the session subscribes to something else. */
+async function* sessionChanges(call: Call, subscriptions: SessionSubscriptions, sender: Sender, open: OpenChanges): AsyncGenerator<JsonObject, void> {
+  for (;;) {
+    let resubscribe: () => void = () => undefined;
+    const other = new Promise<void>((resolve) => {
+      resubscribe = resolve;
+    });
+    subscriptions.changed.add(resubscribe);
+    const members = await open({ tools: true, prompts: true, resources: true, uris: [...subscriptions.uris] }, sender);
+    if (isRefusal(members)) return;
+    let again = false;
+    void other.then(() => {
+      again = true;
+      for (const member of members) member.close();
+    });
+    try {
+      yield* merged(members);
+    } finally {
+      subscriptions.changed.delete(resubscribe);
+      for (const member of members) member.close();
+    }
+    if (!again || call.abort.signal.aborted) return;
+  }
+}
+
+/** Of all of them, as they come. One is read on only when what it told was taken. */
+async function* merged(members: readonly Changes[]): AsyncGenerator<JsonObject, void> {
+  const pending = new Map(members.map((member) => [member, read(member)]));
+  while (pending.size > 0) {
+    const { member, step } = await Promise.race(pending.values());
+    if (step.done === true) pending.delete(member);
+    else {
+      pending.set(member, read(member));
+      yield step.value;
+    }
+  }
+}
+
+async function read(member: Changes): Promise<{ readonly member: Changes; readonly step: IteratorResult<JsonObject, void> }> {
+  return { member, step: await member.notifications.next() };
+}

@@ -1,0 +1,47 @@
+import { isObject, type JsonObject } from "../document.ts";
+
+/** The changes somebody wants to hear of, as `subscriptions/listen` says it. */
+export interface ChangeFilter {
+  readonly tools: boolean;
+  readonly prompts: boolean;
+  readonly resources: boolean;
+  /** Addresses of single resources. */
+  readonly uris: readonly string[];
+}
+
+const METHODS = { "notifications/tools/list_changed": "tools", "notifications/prompts/list_changed": "prompts", "notifications/resources/list_changed": "resources" } as const;
+
+/** Null when it is none. */
+export function readFilter(notifications: unknown): ChangeFilter | null {
+  if (!isObject(notifications)) return null;
+  const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = notifications;
+  if (!Array.isArray(resourceSubscriptions) || !resourceSubscriptions.every((uri) => typeof uri === "string")) return null;
+  return { tools: toolsListChanged === true, prompts: promptsListChanged === true, resources: resourcesListChanged === true, uris: resourceSubscriptions };
+}
+
+export function writeFilter({ tools, prompts, resources, uris }: ChangeFilter): JsonObject {
+  return { ...(tools ? { toolsListChanged: true } : {}), ...(prompts ? { promptsListChanged: true } : {}), ...(resources ? { resourcesListChanged: true } : {}), ...(uris.length > 0 ? { resourceSubscriptions: [...uris] } : {}) };
+}
+
+/** What of it a server of these capabilities can tell. */
+export function tellable(filter: ChangeFilter, capabilities: Readonly<Record<string, unknown>>): ChangeFilter {
+  const can = (name: string, what: string) => isObject(capabilities[name]) && capabilities[name][what] === true;
+  return {
+    tools: filter.tools && can("tools", "listChanged"),
+    prompts: filter.prompts && can("prompts", "listChanged"),
+    resources: filter.resources && can("resources", "listChanged"),
+    uris: can("resources", "subscribe") ? filter.uris : [],
+  };
+}
+
+export function together(filters: readonly ChangeFilter[]): ChangeFilter {
+  return { tools: filters.some(({ tools }) => tools), prompts: filters.some(({ prompts }) => prompts), resources: filters.some(({ resources }) => resources), uris: [...new Set(filters.flatMap(({ uris }) => uris))] };
+}
+
+/** Whether a message tells of a change that is wanted. An update of a part of a resource counts for the resource. */
+export function tellsOf(filter: ChangeFilter, message: JsonObject): boolean {
+  const list = METHODS[message.method as keyof typeof METHODS] as "tools" | "prompts" | "resources" | undefined;
+  if (list !== undefined) return filter[list];
+  const uri = message.method === "notifications/resources/updated" && isObject(message.params) ? message.params.uri : undefined;
+  return typeof uri === "string" && filter.uris.some((wanted) => uri === wanted || uri.startsWith(`${wanted.replace(/\/$/, "")}/`));
+}
