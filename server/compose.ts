@@ -12,6 +12,10 @@ import { Snapshots } from "./directory/snapshots.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
+import { recordDiscovery } from "./directory/tools/mcp-servers.ts";
+import { type Actor, write } from "./directory/writes/write.ts";
+import { connectedDiscovery } from "./governance/authorization/discover-connected.ts";
+import { diffTools } from "./wire/mcp/tool-definitions.ts";
 import { authorizationMemory, forgetAuthorization } from "./governance/authorization/authorization-memory.ts";
 import type { AuthorizationParts } from "./governance/authorization/authorization-parts.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
@@ -77,6 +81,9 @@ const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
 const COUNTERS_RESOLVED_MS = 2_000;
+
+/** Whoever has no name in the admin log. */
+const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -299,7 +306,17 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const snapshots = new Snapshots(connection.db, secrets);
   const credentials = new CredentialCache(connection.db, clock);
   const send = toolServerSend(parts.upstream.outbound);
-  const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory() };
+  const directory = { db: connection.db, secrets, clock, hashPassword };
+  const discovery = connectedDiscovery(
+    directory,
+    toolServerDiscovery(send, config.mcpStatelessProbe, config.allowPrivateUpstreams),
+    async (tenantId, serverId, url, found) => {
+      await write(directory, GATEWAY, (change) => recordDiscovery(change, tenantId, serverId, url, found, diffTools));
+      await follower.caughtUp();
+    },
+    (error) => log.warn("connected_discovery_failed", { error }),
+  );
+  const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory(), discovery };
   const follower = new ConfigFollower(
     connection,
     {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { Client as SecondClient, StreamableHTTPClientTransport as SecondTransport } from "@modelcontextprotocol/client";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
 import { rowOf } from "../support/admin.ts";
 import { type AuthorizationServerFixture, type ProtectedServerFixture, startAuthorizationServer, startProtectedServer } from "../support/authorization-server.ts";
@@ -90,6 +91,32 @@ describe("the official client's own flow", () => {
     expect(textOf(await client.callTool({ name: "echo", arguments: { text: "hi" } }))).toBe("old: hi");
     expect(old.callers.at(-1)).toMatchObject({ account: "grace" });
     await client.close();
+  });
+});
+
+describe("the second official client, which checks issuers itself", () => {
+  test.each([
+    ["a server of its own dialect", () => modernId, "new: hi"],
+    ["a server of the other", () => oldId, "old: hi"],
+  ])("calls %s", async (_name, id, echoed) => {
+    const keeper = new Keeper();
+    const transport = () => new SecondTransport(new URL(mcp(id())), { authProvider: keeper as never });
+    const client = () => new SecondClient({ name: "second", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    const begins = transport();
+    await expect(client().connect(begins)).rejects.toThrow("Unauthorized");
+    const { url } = await new ScriptedBrowser("barbara", team.apiKey).walk((keeper.kept.sentTo as URL).href, RETURN);
+    await begins.finishAuth(url.searchParams);
+    const second = client();
+    await second.connect(transport());
+    expect(textOf(await second.callTool({ name: "echo", arguments: { text: "hi" } }))).toBe(echoed);
+    await second.close();
+  });
+
+  test("what a server offers is learned from the first who connects", async () => {
+    for (const [id, dialect] of [[oldId, "handshake"], [modernId, "stateless"]]) {
+      const server = await world.admin.get(`/v1/admin/mcp-servers/${id}`);
+      expect([server.dialect, server.tools.some((tool: any) => tool.name === "echo")]).toEqual([dialect, true]);
+    }
   });
 });
 

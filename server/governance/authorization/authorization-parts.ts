@@ -3,6 +3,7 @@ import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { AuthorizationMemory } from "./authorization-memory.ts";
+import type { ConnectedDiscovery } from "./discover-connected.ts";
 
 /** What upstream authorization works with. */
 export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "clock"> {
@@ -14,6 +15,7 @@ export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "
   /** Whether addresses of this machine and network may be asked, and without TLS. */
   readonly allowPrivate: boolean;
   readonly memory: AuthorizationMemory;
+  readonly discovery: ConnectedDiscovery;
 }
 
 /** Where this gateway is for whoever sent the request, without a closing slash. */

@@ -39,6 +39,7 @@ async function connected(parts: AuthorizationParts, broker: Broker, flow: Flow, 
   const principal: Principal = { tenantId: wanted.tenantId, type: wanted.type, id: wanted.id };
   await keepTokens(parts, principal, terms, exchanged.tokens);
   forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
+  await parts.discovery.learn(broker.tenantId, broker.id, exchanged.tokens.accessToken);
   return { kind: "page", title: "Connected", text: `${broker.name} is connected. You may close this page and go on in your application.`, cookie };
 }
 

@@ -6,7 +6,7 @@ export type Purpose = "client" | "connect" | "consent" | "state" | "code" | "acc
 
 /**
  * A text that this gateway can read back and nobody else can read or make. `owner` names what it is good for (the
- * server and issuer); it ends `forMs` from `now`.
+ * server and issuer); `until`, milliseconds since the epoch, when that ends, null for never.
  */
 export function sealEnvelope(secrets: SecretBox, purpose: Purpose, owner: string, value: JsonObject, until: number | null): string {
   const text = secrets.seal(JSON.stringify(until === null ? value : { ...value, until }), `oauth-${purpose}\n${owner}`);
@@ -15,6 +15,9 @@ export function sealEnvelope(secrets: SecretBox, purpose: Purpose, owner: string
 
 /** Null for what was not sealed for this purpose and owner, or has ended. */
 export function openEnvelope(secrets: SecretBox, purpose: Purpose, owner: string, text: string, now: number): JsonObject | null {
+  // Decoders pass over what follows the end: only the very text that was given counts.
+  const [version, ...parts] = text.split(".");
+  if (version !== "v1" || parts.length !== 2 || !parts.every((part) => Buffer.from(part, "base64url").toString("base64url") === part)) return null;
   try {
     const value: unknown = JSON.parse(secrets.open(text, `oauth-${purpose}\n${owner}`));
     if (!isObject(value)) return null;

@@ -52,6 +52,7 @@ export async function token(parts: AuthorizationParts, call: Call, broker: Broke
   const terms = { serverId: broker.id, issuer: broker.at.issuer, clientId: code.clientId, redirectUri: callbackUrl(broker.broker), resource: broker.says.resource };
   await keepTokens(parts, principal, terms, exchanged.tokens, (trx, tokenId) => keepGrant(trx, { id: grantId, tenant_id: principal.tenantId, token_id: tokenId, client_hash: claims.clientHash, nonce }));
   forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
+  await parts.discovery.learn(broker.tenantId, broker.id, exchanged.tokens.accessToken);
   return given(parts, claims);
 }
 
