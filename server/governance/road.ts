@@ -11,6 +11,7 @@ import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
 import type { Limits } from "./limits/limits.ts";
 import { settle } from "./metering/settle.ts";
+import { DecidingModels } from "./record/deciding-models.ts";
 import { previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { openCall } from "./record/open.ts";
@@ -47,6 +48,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
  */
 export class Road {
   private readonly open = new Set<Call>();
+  private readonly deciding = new DecidingModels();
   private readonly parts: RoadParts;
   private readonly clock: Clock;
   private readonly dispatch: Dispatch;
@@ -162,6 +164,7 @@ export class Road {
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
     try {
+      this.deciding.note(call);
       // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
       // once its row is there.
       const settling = this.parts.limits.settle(call);

@@ -38,7 +38,7 @@ afterAll(async () => {
 describe("discovery", () => {
   test("finds each server's dialect, version and tools", async () => {
     const [first, second] = await Promise.all([oldId, modernId].map((id) => world.admin.get(`/v1/admin/mcp-servers/${id}`)));
-    expect([first.dialect, first.protocol_version, first.server_version, first.tools.map((tool: any) => tool.name)]).toEqual(["handshake", "2025-11-25", "1.2.3", ["echo", "secret", "fail", "steps", "ask", "many"]]);
+    expect([first.dialect, first.protocol_version, first.server_version, first.tools.map((tool: any) => tool.name)]).toEqual(["handshake", "2025-11-25", "1.2.3", ["echo", "secret", "fail", "steps", "ask", "ask_aside", "many"]]);
     expect([second.dialect, second.protocol_version, second.server_version, second.tools.length]).toEqual(["stateless", "2026-07-28", "4.5.6", 4]);
     expect(oldId).toMatch(/^mcp-[0-9A-Z]{26}$/);
   });
@@ -129,7 +129,7 @@ describe("the same dialect on both sides", () => {
     const opened = await post(at(oldId), team.apiKey, begin);
     const session = opened.headers.get("mcp-session-id") ?? "";
     const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
-    expect((await post(at(oldId), team.apiKey, list, { "mcp-session-id": session })).body.result.tools).toHaveLength(6);
+    expect((await post(at(oldId), team.apiKey, list, { "mcp-session-id": session })).body.result.tools).toHaveLength(7);
     const stolen = await post(at(oldId), narrow.apiKey, list, { "mcp-session-id": session });
     expect([stolen.status, stolen.body.error.data.code]).toEqual([404, "session_not_found"]);
     expect((await post(at(oldId), team.apiKey, list)).status).toBe(400);
@@ -150,6 +150,14 @@ test("progress crosses to the other dialect", async () => {
   const result = await client.callTool({ name: "steps", arguments: {} }, { onprogress: ({ progress }) => seen.push(progress) });
   expect([seen, textOf(result)]).toEqual([[1, 2], "done"]);
   await client.close();
+});
+
+test("a handshake server that asks on its session's stream is answered too", async () => {
+  for (const connect of [handshakeClient, statelessClient]) {
+    const client = await connect(at(oldId), team.apiKey);
+    expect(textOf(await client.callTool({ name: "ask_aside", arguments: {} }))).toBe("hello Ada");
+    await client.close();
+  }
 });
 
 test("calls of one caller share a session with a handshake server", async () => {
@@ -244,7 +252,7 @@ test("a changed tool is told, and marked where a configuration names it", async 
   const again = await world.admin.post(`/v1/admin/mcp-servers/${made.id}/refresh-capabilities`, {});
   expect(again.diff).toEqual({ added: [], removed: [], changed: [], changed_under_approval: [] });
   const { snapshots } = await world.admin.get(`/v1/admin/mcp-servers/${made.id}/snapshots`);
-  expect(snapshots.map((snapshot: any) => [snapshot.tools.length, snapshot.diff.added.length])).toEqual([[6, 0], [6, 6]]);
+  expect(snapshots.map((snapshot: any) => [snapshot.tools.length, snapshot.diff.added.length])).toEqual([[7, 0], [7, 7]]);
   await fixture.stop();
 });
 

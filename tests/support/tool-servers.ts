@@ -76,6 +76,10 @@ function handshakeTools(version: string): HandshakeServer {
     const answer = await extra.sendRequest({ method: "elicitation/create", params: { message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } } }, ElicitResultSchema);
     return TEXT(`hello ${answer.action === "accept" ? String(answer.content?.name) : answer.action}`);
   });
+  server.registerTool("ask_aside", { description: "Asks on the session's stream" }, async () => {
+    const answer = await server.server.elicitInput({ message: "Who is there?", requestedSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] } });
+    return TEXT(`hello ${answer.action === "accept" ? String(answer.content?.name) : answer.action}`);
+  });
   server.registerTool("many", { description: "Gives rows, after a while", inputSchema: { rows: z.number(), wait_ms: z.number().optional() } }, many);
   server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
   server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "an old note" }] }));

@@ -3,14 +3,16 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import { handshakeParams, type Sender, statelessParams } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
-import { isStatelessVersion, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { isStatelessVersion, logsAt, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
+import { Aside } from "./aside.ts";
 import { departure } from "./departure.ts";
 import { filteredList, knownTool } from "./listed-tools.ts";
+import { keepFeed } from "./session-feed.ts";
 import { dropSession, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
@@ -35,6 +37,8 @@ export interface Asked {
   readonly abort: AbortController;
   /** From now on the exchange lives on when its call ends. */
   detach(): void;
+  /** Nothing more is wanted of it. */
+  end(): void;
   /** Sends a message that answers a request of the server's. */
   respond(text: string): Promise<void>;
 }
@@ -55,21 +59,21 @@ async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts
   const headers = { ...JSON_AND_EVENTS, ...credentials, ...mirroredHeaders(version, ask.method, ask.capability, writeParamHeaders(mirrored, ask.arguments)) };
   const unrecorded = departure(call, server.url, body, parts);
   if (unrecorded !== null) return unrecorded;
-  const { abort, detach } = linkedAbort(call);
+  const { abort, detach, end } = linkedAbort(call);
   const response = await parts.send({ url: server.url, method: "POST", headers, body, abort, timeoutMs: server.timeoutMs });
   if (isRefusal(response)) return response;
   if (response.status === 400 && ask.method === "tools/call" && mayRetry && !isEventStream(response)) {
     const answer = await finalMessage(upstreamMessages(response), ask.id);
     const error = answer?.value.error;
     if (isObject(error) && error.code === -32020) {
-      detach();
+      end();
       await relist(call, server, ask, parts);
       return askStateless(call, server, ask, parts, false);
     }
-    return { messages: only(answer), id: ask.id, session: null, abort, detach, respond: nothing };
+    return { messages: only(answer), id: ask.id, session: null, abort, detach, end, respond: nothing };
   }
   const refusal = await refusalOf(call, server, response, parts);
-  return refusal ?? { messages: upstreamMessages(response), id: ask.id, session: null, abort, detach, respond: nothing };
+  return refusal ?? { messages: upstreamMessages(response), id: ask.id, session: null, abort, detach, end, respond: nothing };
 }
 
 /** A tool's mirrored arguments may be others by now. */
@@ -79,7 +83,7 @@ async function relist(call: Call, server: ToolServerEntry, ask: Ask, parts: Tool
   const answer = await finalMessage(asked.messages, asked.id);
   const target = call.tools?.targets.find((candidate) => candidate.server.id === server.id);
   if (isObject(answer?.value.result) && target !== undefined) filteredList(parts.memory, target, answer.value.result, true);
-  asked.detach();
+  asked.end();
 }
 
 async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts, mayRetry: boolean): Promise<Asked | Refusal> {
@@ -100,17 +104,50 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
     if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
   };
   // To hang up does not end the request in this dialect: the server has to be told.
-  const { abort, detach } = linkedAbort(call, () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))));
+  const { abort, detach, end } = linkedAbort(call, () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))));
+  const aside = new Aside();
+  session.exchanges.add(aside.hear);
+  const over = () => {
+    session.exchanges.delete(aside.hear);
+    end();
+  };
+  if (ASKING.some((capability) => capabilities[capability] !== undefined)) await keepFeed(session, server, credentials, parts);
+  if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
   const response = await post(requestText(id, ask.method, handshakeParams(ask.params)), abort);
-  if (isRefusal(response)) return response;
-  if (response.status === 404 && mayRetry && session.id !== null) {
-    void response.body?.cancel().catch(() => undefined);
-    detach();
+  if (isRefusal(response)) {
+    over();
+    return response;
+  }
+  if (mayRetry && session.id !== null && (await forgotSession(response))) {
+    over();
     dropSession(session, parts);
     return askHandshake(call, server, ask, parts, false);
   }
   const refusal = await refusalOf(call, server, response, parts);
-  return refusal ?? { messages: upstreamMessages(response), id, session, abort, detach, respond: tell };
+  if (refusal !== null) over();
+  return refusal ?? { messages: aside.between(upstreamMessages(response)), id, session, abort, detach, end: over, respond: tell };
+}
+
+/** What a client says it can be asked for. */
+const ASKING = ["elicitation", "sampling", "roots"];
+
+/** Whether the server does not know the session (any more): some say so as a bad request. */
+async function forgotSession(response: Response): Promise<boolean> {
+  if (response.status === 404) {
+    void response.body?.cancel().catch(() => undefined);
+    return true;
+  }
+  if (response.status !== 400) return false;
+  const error = (await finalMessage(upstreamMessages(response.clone()), null))?.value.error;
+  return isObject(error) && (error.code === -32000 || error.code === -32001);
+}
+
+/** Sets the level of the session's logs to the most talkative anybody of its callers asked for; each gets what it asked for. */
+async function setLevel(session: PooledSession, level: string, post: (body: string, abort: AbortController) => Promise<Response | Refusal>): Promise<void> {
+  if (session.capabilities.logging === undefined || (session.logLevel !== null && logsAt(level, session.logLevel))) return;
+  session.logLevel = level;
+  const answer = await post(requestText(session.nextId++, "logging/setLevel", JSON.stringify({ level })), new AbortController());
+  if (!isRefusal(answer)) await answer.body?.cancel().catch(() => undefined);
 }
 
 const nothing = async () => undefined;
@@ -129,7 +166,7 @@ async function refusalOf(call: Call, server: ToolServerEntry, response: Response
 }
 
 /** An abort of its own that follows the call's until it is detached. */
-function linkedAbort(call: Call, before: () => void = () => undefined): { abort: AbortController; detach: () => void } {
+function linkedAbort(call: Call, before: () => void = () => undefined): { abort: AbortController; detach: () => void; end: () => void } {
   const abort = new AbortController();
   const { signal } = call.abort;
   const follow = () => {
@@ -142,5 +179,9 @@ function linkedAbort(call: Call, before: () => void = () => undefined): { abort:
   call.whenEnded.push((error) => {
     if (error !== "client_disconnected" && error !== "gateway_interrupted") detach();
   });
-  return { abort, detach };
+  const end = () => {
+    detach();
+    abort.abort("exchange_over");
+  };
+  return { abort, detach, end };
 }

@@ -1,4 +1,5 @@
 import type { Call, ToolTarget } from "../call.ts";
+import { isObject, type JsonValue } from "../../wire/document.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
 import { answerGate } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
@@ -8,6 +9,16 @@ import { filteredList } from "./listed-tools.ts";
 import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
+
+/** Tools without what only the handshake dialect says of running them as tasks; null when none says it. */
+function withoutExecution(tools: JsonValue | undefined): JsonValue[] | null {
+  if (!Array.isArray(tools) || !tools.some((tool) => isObject(tool) && tool.execution !== undefined)) return null;
+  return tools.map((tool) => {
+    if (!isObject(tool)) return tool;
+    const { execution: _execution, ...rest } = tool;
+    return rest;
+  });
+}
 
 /** A server for callers of the dialect it does not speak. */
 export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): SynthesizedServer {
@@ -36,8 +47,10 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
           session,
           gate: (text, result) => (request.capability === null ? null : answerGate(call, target, text, result)),
           edit(result, text) {
-            const kept = message.method === "tools/list" ? filteredList(parts.memory, target, result, server.dialect === "stateless") : null;
-            return kept === null ? null : edited(text, { tools: JSON.stringify(kept) });
+            if (message.method !== "tools/list") return null;
+            const kept = filteredList(parts.memory, target, result, server.dialect === "stateless");
+            const plain = session === null ? withoutExecution(kept ?? result.tools) : null;
+            return kept === null && plain === null ? null : edited(text, { tools: JSON.stringify(plain ?? kept) });
           },
         },
         parts,

@@ -49,7 +49,13 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
   let asked: Asked | Refusal = resumed ?? (await askServer(call, errand.server, ask, parts));
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isAskRefusal(asked)) return asked;
-    const final: UpstreamMessage | Refusal | string | null = yield* untilFinal(call, errand, asked, parts);
+    let final: UpstreamMessage | Refusal | string | null = null;
+    try {
+      final = yield* untilFinal(call, errand, asked, parts);
+    } finally {
+      // A text is the caller's answer while the exchange is held: it goes on when the caller comes again.
+      if (typeof final !== "string") asked.end();
+    }
     if (typeof final === "string") return final;
     if (final !== null && "code" in final) return final;
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
@@ -149,10 +155,11 @@ function heldAnswer(call: Call, errand: Errand, asked: Asked, request: JsonObjec
   const needed = INPUT_CAPABILITY[String(request.method)];
   if (needed === undefined || errand.sender.capabilities[needed] === undefined) {
     // The server need not wait for what will never come.
-    void asked.respond(errorText(request.id as RpcId, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.abort.abort("client_cannot_answer"));
+    void asked.respond(errorText(request.id as RpcId, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.end());
     return errorText(errand.id, needed === undefined ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." } : { code: -32021, message: `The tool server needs a client with the capability ${needed}.`, data: { requiredCapabilities: { [needed]: {} } } });
   }
   const held = hold(parts.memory, asked, request.id as JsonValue);
+  if (held === null) asked.end();
   if (held === null) return errorText(errand.id, { code: -32603, message: "Too many exchanges wait for input just now." });
   const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held });
   const input = { method: request.method, ...(request.params === undefined ? {} : { params: request.params }) };

@@ -108,7 +108,7 @@ async function takes(call: Call, server: ToolServerEntry, method: string, uri: s
   const asked = await askServer(call, server, { method, params: JSON.stringify({ uri }), capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: method }, parts);
   if (isRefusal(asked)) return false;
   const answer = await finalMessage(asked.messages, asked.id).catch(() => null);
-  asked.detach();
+  asked.end();
   return isObject(answer?.value.result);
 }
 

@@ -21,7 +21,7 @@ export function hold(memory: ToolMemory, asked: Asked, requestId: JsonValue): st
   asked.detach();
   const timer = setTimeout(() => {
     memory.held.delete(id);
-    asked.abort.abort("input_never_came");
+    asked.end();
   }, HELD_MS);
   timer.unref?.();
   memory.held.set(id, { asked, requestId, timer });

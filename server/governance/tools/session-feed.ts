@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { isObject, type JsonObject } from "../../wire/document.ts";
+import type { JsonObject } from "../../wire/document.ts";
 import { isRefusal } from "../surface.ts";
 import { type PooledSession, sessionHeaders } from "./session-pool.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -17,6 +17,8 @@ export interface SessionFeed {
   /** How many listen for each resource. */
   readonly uris: Map<string, number>;
   readonly abort: AbortController;
+  /** Whether it stays open for what the server may ask there. */
+  kept: boolean;
   /** Whether the server has such a stream. */
   readonly open: Promise<boolean>;
 }
@@ -77,6 +79,35 @@ export async function joinFeed(session: PooledSession, server: ToolServerEntry, 
   return { feed, heard: heard(), leave };
 }
 
+const IDLE_MS = 60_000;
+const HEAD_START_MS = 50;
+
+/** Keeps the feed of a session open while requests are under way in it, and a while longer, for what its server asks there. */
+export async function keepFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, parts: ToolParts): Promise<void> {
+  const { feeds } = parts.memory;
+  if (session.feedless) return;
+  const known = feeds.get(session.key);
+  const feed = known ?? openFeed(session, server, credentials, parts);
+  feeds.set(session.key, feed);
+  let timer: ReturnType<typeof setTimeout>;
+  const keeper: Listener = { hear: () => undefined, ended: () => clearTimeout(timer) };
+  const look = () => {
+    if (session.exchanges.size > 0) timer = setTimeout(look, IDLE_MS);
+    else {
+      feed.kept = false;
+      feed.listeners.delete(keeper);
+      if (feed.listeners.size === 0) feed.abort.abort("nobody_listens");
+    }
+  };
+  if (feed.kept) return;
+  feed.kept = true;
+  timer = setTimeout(look, IDLE_MS);
+  timer.unref?.();
+  feed.listeners.add(keeper);
+  // What is asked before the stream is there is lost: it gets a head start.
+  await Promise.race([feed.open, new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]);
+}
+
 function openFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, { send, memory }: ToolParts): SessionFeed {
   const abort = new AbortController();
   const listeners = new Set<Listener>();
@@ -86,7 +117,12 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
   };
   const read = async (response: Response) => {
     try {
-      for await (const { value } of upstreamMessages(response)) if (typeof value.method === "string" && value.id === undefined && (value.params === undefined || isObject(value.params))) for (const listener of listeners) listener.hear(value);
+      for await (const message of upstreamMessages(response)) {
+        const { value } = message;
+        if (typeof value.method !== "string") continue;
+        if (value.id === undefined) for (const listener of listeners) listener.hear(value);
+        else for (const hear of [...session.exchanges].slice(0, 1)) hear(message);
+      }
     } catch {
       // It broke off: who listens sees the end and may listen again.
     }
@@ -99,9 +135,10 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
       return true;
     }
     if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
+    if (!abort.signal.aborted) session.feedless = true;
     end();
     return false;
   };
-  const feed: SessionFeed = { listeners, uris: new Map(), abort, open: open() };
+  const feed: SessionFeed = { listeners, uris: new Map(), abort, kept: false, open: open() };
   return feed;
 }

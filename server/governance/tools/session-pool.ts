@@ -5,7 +5,7 @@ import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
 import { isRefusal } from "../surface.ts";
-import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
+import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 const TIMEOUT_MS = 30_000;
@@ -19,6 +19,12 @@ export interface PooledSession {
   readonly capabilities: JsonObject;
   readonly instructions: string | null;
   nextId: number;
+  /** As it was last set. */
+  logLevel: string | null;
+  /** Its server has no stream for what it tells unasked. */
+  feedless: boolean;
+  /** Hear what the server asks of the session: the requests under way in it, oldest first. */
+  readonly exchanges: Set<(message: UpstreamMessage) => void>;
 }
 
 export interface Handshake {
@@ -69,6 +75,9 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
       capabilities: isObject(result.capabilities) ? result.capabilities : {},
       instructions: typeof result.instructions === "string" ? result.instructions : null,
       nextId: 1,
+      logLevel: null,
+      feedless: false,
+      exchanges: new Set(),
     };
     const told = await send({ url: server.url, method: "POST", headers: { ...headers, ...sessionHeaders(session) }, body: requestText(null, "notifications/initialized", null), abort, timeoutMs });
     if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);

@@ -1,8 +1,8 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import type { Sender } from "../../wire/mcp/bridge.ts";
+import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
 import { goneFromStateless, HANDSHAKE_VERSIONS, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
-import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
+import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../call.ts";
 import type { Answer, WholeAnswer } from "../surface.ts";
 import { takeClientAnswer } from "./client-answers.ts";
@@ -44,8 +44,8 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
     const result = { resultType: "complete", supportedVersions: [STATELESS_VERSION], capabilities: server.capabilities, ...(server.instructions === null ? {} : { instructions: server.instructions }), ttlMs: 0, cacheScope: "private", _meta: { [META.serverInfo]: server.info } };
     return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
   }
-  if (goneFromStateless(message.method ?? "")) return refuse("rpc_method_not_found");
-  const sender: Sender = { version: envelope.version, capabilities: envelope.capabilities, clientInfo: envelope.clientInfo, logLevel: envelope.logLevel };
+  if (goneFromStateless(message.method ?? "") || message.method?.startsWith("tasks/") === true) return refuse("rpc_method_not_found");
+  const sender: Sender = { version: envelope.version, capabilities: carriedClientCapabilities(envelope.capabilities), clientInfo: envelope.clientInfo, logLevel: envelope.logLevel };
   return relayed(call, message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null), "stateless");
 }
 
@@ -58,7 +58,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
   if (session === null) return refuse("session_not_found");
   const sender: Sender = {
     version: String(session.version),
-    capabilities: isObject(session.capabilities) ? session.capabilities : {},
+    capabilities: carriedClientCapabilities(isObject(session.capabilities) ? session.capabilities : {}),
     clientInfo: isObject(session.client) ? session.client : null,
     logLevel: parts.memory.logLevels.get(token) ?? DEFAULT_LOG_LEVEL,
   };
@@ -75,6 +75,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     if (message.method === "notifications/cancelled") parts.memory.underWay.get(`${token}\n${String(message.params.requestId)}`)?.abort("client_disconnected");
     return accepted();
   }
+  if (message.method?.startsWith("tasks/") === true) return wholeAnswer(call, notServed(message.id), "handshake");
   const empty = () => wholeAnswer(call, resultText(message.id, "{}"), "handshake");
   if (message.method === "ping") return empty();
   if (message.method === "logging/setLevel") {
@@ -111,6 +112,11 @@ function initialized(call: Call, message: RpcMessage, server: SynthesizedServer,
   return wholeAnswer(call, resultText(message.id, JSON.stringify(result)), "handshake", { "mcp-session-id": token });
 }
 
+/** An error of this dialect leaves with 200: a 404 would end the session. */
+export function notServed(id: RpcId | null): string {
+  return errorText(id, { code: -32601, message: "This method is not served here." });
+}
+
 function accepted(): WholeAnswer {
   return { kind: "whole", status: 202, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
 }
@@ -120,7 +126,7 @@ export function carriedCapabilities(capabilities: Readonly<Record<string, unknow
   const carried: JsonObject = {};
   for (const name of ["tools", "prompts", "resources", "completions", "logging", "extensions", "experimental"]) {
     const value = capabilities[name];
-    if (isObject(value)) carried[name] = value;
+    if (isObject(value)) carried[name] = name === "extensions" ? withoutTasks(value as JsonObject) : value;
   }
   return carried;
 }

@@ -46,7 +46,7 @@ function messageOf(text: string): UpstreamMessage | null {
 }
 
 /** The answer to one request, skipping what comes before it; null when it never came. */
-export async function finalMessage(messages: AsyncGenerator<UpstreamMessage, void>, id: RpcId): Promise<UpstreamMessage | null> {
+export async function finalMessage(messages: AsyncGenerator<UpstreamMessage, void>, id: RpcId | null): Promise<UpstreamMessage | null> {
   for await (const message of messages) if (answers(message.value, id)) return message;
   return null;
 }

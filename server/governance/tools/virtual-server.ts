@@ -15,7 +15,7 @@ import { type Changes, openChanges } from "./changes.ts";
 import { filteredList } from "./listed-tools.ts";
 import { type Relay, tag } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
-import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
+import { carriedCapabilities, notServed, type SynthesizedServer } from "./synthesized.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 
 type ListKind = "tools" | "prompts" | "resources" | "resourceTemplates";
@@ -42,14 +42,14 @@ export function virtualServer(call: Call, virtual: VirtualServerEntry, route: To
       if (kind !== undefined) return list(call, kind, message, sender, session, route.targets, parts);
       const member = NAMED_BY[message.method ?? ""];
       const target = route.targets[0];
-      return member === undefined || target === undefined || route.capability === null ? notServed() : delegate(call, { member, target, capability: route.capability, message, sender, session }, parts);
+      return member === undefined || target === undefined || route.capability === null ? notThere(message) : delegate(call, { member, target, capability: route.capability, message, sender, session }, parts);
     },
   };
 }
 
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
-async function* notServed(): Relay {
-  return refuse("rpc_method_not_found");
+async function* notThere({ id }: RpcMessage): Relay {
+  return notServed(id);
 }
 
 function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {

@@ -19,7 +19,20 @@ function withoutOwnMeta(meta: JsonValue | undefined): JsonObject {
 export function handshakeParams(params: string | null): string | null {
   if (params === null) return null;
   const meta = withoutOwnMeta(parsedMember(params, "_meta"));
-  return edited(params, { _meta: Object.keys(meta).length === 0 ? null : JSON.stringify(meta), inputResponses: null, requestState: null });
+  return edited(params, { _meta: Object.keys(meta).length === 0 ? null : JSON.stringify(meta), inputResponses: null, requestState: null, task: null });
+}
+
+const TASKS = "io.modelcontextprotocol/tasks";
+
+/** What a caller can do that is also true of the gateway on its behalf: tasks are not carried on. */
+export function carriedClientCapabilities(capabilities: JsonObject): JsonObject {
+  const { tasks: _tasks, extensions, ...rest } = capabilities;
+  return isObject(extensions) ? { ...rest, extensions: withoutTasks(extensions) } : rest;
+}
+
+export function withoutTasks(extensions: JsonObject): JsonObject {
+  const { [TASKS]: _tasks, ...rest } = extensions;
+  return rest;
 }
 
 export interface Sender {
@@ -39,7 +52,7 @@ export function statelessParams(params: string | null, sender: Sender): string {
     ...(sender.clientInfo === null ? {} : { [META.clientInfo]: sender.clientInfo }),
     ...(sender.logLevel === null ? {} : { [META.logLevel]: sender.logLevel }),
   };
-  return edited(given, { _meta: JSON.stringify(meta) });
+  return edited(given, { _meta: JSON.stringify(meta), task: null });
 }
 
 /** A result of a handshake server for a stateless client: never cacheable beyond the caller. */

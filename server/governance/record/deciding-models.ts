@@ -1,0 +1,29 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { Call } from "../call.ts";
+
+const MOST_RUNS = 50_000;
+const ACTIONS = new Set(["mcp", "virtual_mcp", "skill", "a2a"]);
+
+/**
+ * Says on the row of an action which model decided it: the one whose completion came last in the run, one of the same
+ * turn first. Of what other processes completed nothing is known here, and then nothing is said.
+ */
+export class DecidingModels {
+  private readonly last = new BoundedMap<string, string>(MOST_RUNS);
+
+  /** For every call, when everything else of its row is known. */
+  note({ audit, row }: Call): void {
+    const run = row.root_task_id;
+    if (typeof run !== "string") return;
+    const turn = typeof row.turn_id === "string" ? `${run}\n${row.turn_id}` : null;
+    if (ACTIONS.has(audit.proxyType)) {
+      row.deciding_model = (turn === null ? undefined : this.last.get(turn)) ?? this.last.get(run) ?? null;
+      return;
+    }
+    // A call that is a run of its own decides nothing beyond itself.
+    const model = row.llm_model_used;
+    if (typeof model !== "string" || row.success !== true || row.llm_completion_tokens == null || row.trace_continuity === "minted") return;
+    this.last.set(run, model);
+    if (turn !== null) this.last.set(turn, model);
+  }
+}
