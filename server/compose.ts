@@ -38,6 +38,7 @@ import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";
 import { startEmbeddedPostgres } from "./store/embedded.ts";
+import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from "./store/kept-signatures.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
@@ -77,6 +78,7 @@ const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
+const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
@@ -115,7 +117,13 @@ export async function compose(config: Configuration, env: Readonly<Record<string
 
     const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
-    const workers = config.roles.includes("worker") ? [every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log), every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log)] : [];
+    const workers = config.roles.includes("worker")
+      ? [
+          every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log),
+          every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
+          every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
+        ]
+      : [];
     closers.push(async () => {
       await Promise.all(workers.map((worker) => worker.stop()));
     });
@@ -344,6 +352,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
+  const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const road = new Road({
     ledger,
     limits,
@@ -352,7 +361,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     secrets,
     log,
     ...parts.upstream,
-    signatures: new KeptSignatures(() => clock.now()),
+    signatures,
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
@@ -378,6 +387,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await Promise.all([usesWriter, ...limitWorkers].map((worker) => worker.stop()));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
+      await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
       await follower.stop();
       await ledger.close();

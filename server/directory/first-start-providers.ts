@@ -1,109 +1,30 @@
 /**
- * The providers a first start sets up, each when its usual variable is set. Names and prices are those the vendors
- * published in November 2026; a price that is left out is unpriced, which is not free. Where a vendor asks more for long
- * prompts, it is the price of short ones.
+ * The providers a first start sets up, each when its usual variable is set. What they are (address, format) and what
+ * their models cost and can do is the catalog's to say.
  */
-
-export interface KnownModel {
-  readonly name: string;
-  readonly context_window?: number;
-  readonly supports_vision?: true;
-  /** US dollars per million tokens: input, output, cache read, cache write. */
-  readonly prices?: readonly [input: number, output: number, cacheRead?: number, cacheWrite?: number];
-}
-
 export interface KnownProvider {
+  /** In the catalog of providers. */
   readonly provider_key: string;
-  readonly name: string;
   /** Holds its key, unless `isHost`. */
   readonly variable: string;
-  readonly base_url: string;
   /** Another variable that moves the address. */
   readonly baseUrlVariable?: string;
   /** The variable holds the host of a server without a key. */
   readonly isHost?: true;
-  readonly models: readonly KnownModel[];
+  /** Names the vendor publishes. */
+  readonly models: readonly string[];
 }
 
 export const KNOWN_PROVIDERS: readonly KnownProvider[] = [
-  {
-    provider_key: "openai",
-    name: "OpenAI",
-    variable: "OPENAI_API_KEY",
-    base_url: "https://api.openai.com/v1",
-    baseUrlVariable: "OPENAI_BASE_URL",
-    models: [
-      { name: "gpt-6-sol", context_window: 1_050_000, supports_vision: true, prices: [2, 10, 0.2, 2.5] },
-      { name: "gpt-5.4-mini", context_window: 400_000, supports_vision: true, prices: [0.75, 4.5, 0.075] },
-    ],
-  },
-  {
-    provider_key: "anthropic",
-    name: "Anthropic",
-    variable: "ANTHROPIC_API_KEY",
-    base_url: "https://api.anthropic.com/v1",
-    models: [
-      { name: "claude-sonnet-5", context_window: 1_000_000, supports_vision: true, prices: [2, 10, 0.2, 2.5] },
-      { name: "claude-haiku-4-5", context_window: 200_000, supports_vision: true, prices: [1, 5, 0.1, 1.25] },
-    ],
-  },
-  {
-    provider_key: "gemini",
-    name: "Google Gemini",
-    variable: "GEMINI_API_KEY",
-    base_url: "https://generativelanguage.googleapis.com/v1beta/openai",
-    models: [{ name: "gemini-3.5-flash", context_window: 1_000_000, supports_vision: true, prices: [1.5, 9, 0.15] }],
-  },
-  {
-    provider_key: "mistral",
-    name: "Mistral",
-    variable: "MISTRAL_API_KEY",
-    base_url: "https://api.mistral.ai/v1",
-    models: [
-      { name: "mistral-large-2512", context_window: 262_144, prices: [0.5, 1.5, 0.05] },
-      { name: "mistral-small-latest", prices: [0.1, 0.3] },
-    ],
-  },
-  {
-    provider_key: "groq",
-    name: "Groq",
-    variable: "GROQ_API_KEY",
-    base_url: "https://api.groq.com/openai/v1",
-    models: [
-      { name: "openai/gpt-oss-120b", context_window: 131_072, prices: [0.15, 0.6, 0.075] },
-      { name: "llama-3.3-70b-versatile", context_window: 131_072, prices: [0.59, 0.79] },
-    ],
-  },
-  {
-    provider_key: "deepseek",
-    name: "DeepSeek",
-    variable: "DEEPSEEK_API_KEY",
-    base_url: "https://api.deepseek.com/v1",
-    // The vendor's prices follow the hour of the day, which a price here cannot.
-    models: [{ name: "deepseek-v4-flash", context_window: 1_000_000 }, { name: "deepseek-v4-pro", context_window: 1_000_000 }],
-  },
-  {
-    provider_key: "openrouter",
-    name: "OpenRouter",
-    variable: "OPENROUTER_API_KEY",
-    base_url: "https://openrouter.ai/api/v1",
-    models: [{ name: "openrouter/auto" }],
-  },
-  {
-    provider_key: "xai",
-    name: "xAI",
-    variable: "XAI_API_KEY",
-    base_url: "https://api.x.ai/v1",
-    models: [{ name: "grok-4.6", context_window: 500_000, supports_vision: true, prices: [2, 6, 0.5] }],
-  },
-  {
-    provider_key: "ollama",
-    name: "Ollama",
-    variable: "OLLAMA_HOST",
-    base_url: "http://127.0.0.1:11434/v1",
-    isHost: true,
-    models: [{ name: "llama3.2" }],
-  },
+  { provider_key: "openai", variable: "OPENAI_API_KEY", baseUrlVariable: "OPENAI_BASE_URL", models: ["gpt-6-sol", "gpt-5.4-mini"] },
+  { provider_key: "anthropic", variable: "ANTHROPIC_API_KEY", models: ["claude-sonnet-5", "claude-haiku-4-5"] },
+  { provider_key: "gemini", variable: "GEMINI_API_KEY", models: ["gemini-3.5-flash"] },
+  { provider_key: "mistral", variable: "MISTRAL_API_KEY", models: ["mistral-large-2512", "mistral-small-latest"] },
+  { provider_key: "groq", variable: "GROQ_API_KEY", models: ["openai/gpt-oss-120b", "llama-3.3-70b-versatile"] },
+  { provider_key: "deepseek", variable: "DEEPSEEK_API_KEY", models: ["deepseek-v4-flash", "deepseek-v4-pro"] },
+  { provider_key: "openrouter", variable: "OPENROUTER_API_KEY", models: ["openrouter/auto"] },
+  { provider_key: "xai", variable: "XAI_API_KEY", models: ["grok-4.6"] },
+  { provider_key: "ollama", variable: "OLLAMA_HOST", isHost: true, models: ["llama3.2"] },
 ];
 
 const OLLAMA_PORT = "11434";

@@ -3,8 +3,9 @@ import { ConfigurationError } from "../kernel/configuration.ts";
 import { newPassword } from "../kernel/secrets.ts";
 import { lockFirstStart, systemAdminExists } from "../store/admin-users.ts";
 import { createApiKey } from "./credentials/api-keys.ts";
-import { hostAddress, KNOWN_PROVIDERS, type KnownModel, type KnownProvider } from "./first-start-providers.ts";
+import { hostAddress, KNOWN_PROVIDERS, type KnownProvider } from "./first-start-providers.ts";
 import { resourceGroups } from "./groups/resource-groups.ts";
+import { type CatalogProvider, catalogProvider } from "./models/catalog/known-providers.ts";
 import { models } from "./models/models.ts";
 import { providers } from "./models/providers.ts";
 import { adminUsers } from "./people/admin-users.ts";
@@ -82,11 +83,12 @@ async function makeRecords(change: Write, deps: FirstStartDeps): Promise<FirstSt
   const found = KNOWN_PROVIDERS.flatMap((known) => providerHere(known, deps.env));
   if (found.length === 0) await makeEcho(change, group.id);
   for (const provider of found) await makeProvider(change, group.id, provider);
-  return { first: true, made, models: found.length === 0 ? [ECHO] : found.flatMap(({ known }) => known.models.map((model) => model.name)) };
+  return { first: true, made, models: found.length === 0 ? [ECHO] : found.flatMap(({ known }) => known.models) };
 }
 
 interface ProviderHere {
   readonly known: KnownProvider;
+  readonly about: CatalogProvider;
   readonly apiKey: string | undefined;
   readonly baseUrl: string;
 }
@@ -94,10 +96,12 @@ interface ProviderHere {
 function providerHere(known: KnownProvider, env: FirstStartDeps["env"]): ProviderHere[] {
   const value = env[known.variable]?.trim() ?? "";
   if (value === "") return [];
-  if (known.isHost === true) return [{ known, apiKey: undefined, baseUrl: checked(known.variable, () => hostAddress(value)) }];
+  const about = catalogProvider(known.provider_key);
+  if (about === undefined) throw new Error(`the catalog does not know the provider ${known.provider_key}`);
+  if (known.isHost === true) return [{ known, about, apiKey: undefined, baseUrl: checked(known.variable, () => hostAddress(value)) }];
   const moved = known.baseUrlVariable === undefined ? "" : (env[known.baseUrlVariable]?.trim() ?? "");
-  const baseUrl = checked(known.baseUrlVariable ?? "", () => (moved === "" ? known.base_url : moved).replace(/\/+$/, ""));
-  return [{ known, apiKey: value, baseUrl }];
+  const baseUrl = checked(known.baseUrlVariable ?? "", () => (moved === "" ? (about.base_url ?? "") : moved).replace(/\/+$/, ""));
+  return [{ known, about, apiKey: value, baseUrl }];
 }
 
 /** The address, or a `ConfigurationError` that names the variable it came from. */
@@ -109,24 +113,10 @@ function checked(variable: string, read: () => string): string {
   }
 }
 
-async function makeProvider(change: Write, groupId: string, { known, apiKey, baseUrl }: ProviderHere): Promise<void> {
+async function makeProvider(change: Write, groupId: string, { known, about, apiKey, baseUrl }: ProviderHere): Promise<void> {
   const key = apiKey === undefined ? {} : { api_key: apiKey };
-  await providers.create(change, DEFAULT, { provider_key: known.provider_key, name: known.name, api_format: "openai", base_url: baseUrl, ...key });
-  for (const model of known.models) {
-    await models.create(change, DEFAULT, { name: model.name, provider: known.provider_key, group_ids: [groupId], ...facts(model) });
-  }
-}
-
-function facts(model: KnownModel) {
-  const [input = null, output = null, cacheRead = null, cacheWrite = null] = model.prices ?? [];
-  return {
-    context_window: model.context_window ?? null,
-    supports_vision: model.supports_vision ?? false,
-    input_cost_per_million_tokens: input,
-    output_cost_per_million_tokens: output,
-    cache_read_cost_per_million_tokens: cacheRead,
-    cache_write_cost_per_million_tokens: cacheWrite,
-  };
+  await providers.create(change, DEFAULT, { provider_key: known.provider_key, name: about.name, api_format: about.api_format, base_url: baseUrl, ...key });
+  for (const name of known.models) await models.create(change, DEFAULT, { name, provider: known.provider_key, group_ids: [groupId] });
 }
 
 async function makeEcho(change: Write, groupId: string): Promise<void> {

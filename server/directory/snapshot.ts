@@ -1,5 +1,6 @@
 import type { SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
+import { dialectByName } from "./models/catalog/model-facts.ts";
 import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type MediaPrices, type Prices } from "./models/prices.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
@@ -49,6 +50,12 @@ export interface ModelEntry {
   readonly supportsTools: boolean;
   readonly supportsFileUploads: boolean;
   readonly supportsStreaming: boolean;
+  /** System messages inside a conversation. */
+  readonly supportsSystemTurns: boolean;
+  /** Temperature, top p and top k. */
+  readonly supportsSampling: boolean;
+  /** What its server calls the ceiling on output; null: nobody said. */
+  readonly maxTokensParameter: "max_tokens" | "max_completion_tokens" | null;
   /** Its own ceilings over all groups: requests a minute, tokens a minute, calls at once; null is none. */
   readonly rateLimitRpm: number | null;
   readonly rateLimitTpm: number | null;
@@ -113,6 +120,7 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
   for (const row of rows.models) {
     const provider = providers.get(row.provider_id);
     if (provider === undefined) continue;
+    const dialect = dialectByName(row.model_name);
     const entry: ModelEntry = {
       id: row.id,
       name: row.name,
@@ -129,6 +137,9 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
       supportsTools: row.supports_tools,
       supportsFileUploads: row.supports_file_uploads,
       supportsStreaming: row.supports_streaming,
+      supportsSystemTurns: row.supports_system_turns ?? dialect.supports_system_turns ?? true,
+      supportsSampling: row.supports_sampling ?? dialect.supports_sampling ?? true,
+      maxTokensParameter: (row.max_tokens_parameter ?? provider.max_tokens_parameter) as ModelEntry["maxTokensParameter"],
       rateLimitRpm: row.rate_limit_rpm,
       rateLimitTpm: row.rate_limit_tpm,
       maxConcurrent: row.max_concurrent_requests,

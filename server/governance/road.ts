@@ -144,10 +144,10 @@ export class Road {
     const headers = { ...call.answerHeaders, ...answer.headers };
     const content = new SentContent();
     const stream = streamOut(call, answer, {
-      idleMs: this.parts.upstreamTimeoutMs,
+      idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
-      end: async ({ failure, abandoned, last }) => {
-        const errorFrame = failure === null ? null : route.surface.streamError(failure, call, content.bytes > 0);
+      end: async ({ failure, abandoned, last, told }) => {
+        const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);
         settle(call, answer.codec.usage ?? (answer.inputCharacters === null ? null : estimated(answer.inputCharacters, answer.codec.outputLength)));

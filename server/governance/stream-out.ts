@@ -9,6 +9,8 @@ export interface StreamEnd {
   readonly abandoned: AbortReason | null;
   /** What is still to be sent, once the row is stored. */
   readonly last: Uint8Array | null;
+  /** Whether the caller knows of the failure, or will by `last`, in the provider's own words. */
+  readonly told: boolean;
 }
 
 export interface StreamOutParts {
@@ -54,9 +56,9 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           idle.pause();
           if (ended) return;
           if (done) {
-            const { complete, last } = answer.codec.end();
+            const { complete, last, told } = answer.codec.end();
             const failure = complete ? null : answer.codec.refusal != null ? answer.codec.refusal : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did");
-            how = { failure, abandoned: null, last };
+            how = { failure, abandoned: null, last, told };
             break;
           }
           const piece = answer.codec.push(value);
@@ -68,7 +70,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         }
       } catch (error) {
         const reason = abortReason(call);
-        how = reason === "client_disconnected" || reason === "gateway_interrupted" ? { failure: null, abandoned: reason, last: null } : { failure: torn(error instanceof Error ? error.message : String(error)), abandoned: null, last: null };
+        how = reason === "client_disconnected" || reason === "gateway_interrupted" ? { failure: null, abandoned: reason, last: null, told: false } : { failure: torn(error instanceof Error ? error.message : String(error)), abandoned: null, last: null, told: false };
         void reader.cancel().catch(() => undefined);
       }
       const last = await end(how);
@@ -78,7 +80,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     async cancel() {
       call.abort.abort("client_disconnected" satisfies AbortReason);
       void reader.cancel().catch(() => undefined);
-      await end({ failure: null, abandoned: "client_disconnected", last: null });
+      await end({ failure: null, abandoned: "client_disconnected", last: null, told: false });
     },
   });
 }

@@ -43,6 +43,8 @@ export interface StreamAnswer {
   readonly head: readonly Uint8Array[];
   /** Length of the input, for an estimate when the provider never tells; null where nothing is metered. */
   readonly inputCharacters: number | null;
+  /** Longest silence, milliseconds; the gateway's own when left out. */
+  readonly idleMs?: number;
 }
 
 export function isRefusal(value: Refusal | object): value is Refusal {

@@ -9,11 +9,18 @@ export interface GroupModelRow {
   readonly provider_key: string;
   readonly modes: string[];
   readonly enabled: boolean;
+  /** Of a routing group: its mode is that of its members. */
+  readonly is_virtual: boolean;
   readonly portal_visible: boolean;
   readonly depth: number;
   readonly bound_group_id: string;
   readonly bound_group_name: string;
 }
+
+/** Where models, and the virtual models of routing groups, are bound. */
+export type BindingTable = "resource_group_models" | "resource_group_virtual_models";
+
+const BINDING_TABLES: readonly BindingTable[] = ["resource_group_models", "resource_group_virtual_models"];
 
 /** Models bound to the group or handed down to it, each once, from the nearest group that binds it. */
 export async function modelsOfGroup(db: Database, tenantId: string, groupId: string, search: string | undefined, page: Page): Promise<Paged<GroupModelRow>> {
@@ -27,10 +34,14 @@ export async function modelsOfGroup(db: Database, tenantId: string, groupId: str
        WHERE chain.inherit_resources AND chain.depth < 10000
     ), nearest AS (
       SELECT DISTINCT ON (b.model_id) b.model_id, b.portal_visible, chain.depth, chain.id AS bound_group_id, chain.name AS bound_group_name
-        FROM chain JOIN resource_group_models b ON b.group_id = chain.id ORDER BY b.model_id, chain.depth
+        FROM chain JOIN (SELECT group_id, model_id, portal_visible FROM resource_group_models UNION ALL SELECT group_id, model_id, portal_visible FROM resource_group_virtual_models) b
+          ON b.group_id = chain.id ORDER BY b.model_id, chain.depth
+    ), listed AS (
+      SELECT m.id, m.name, m.model_name, p.provider_key, m.modes, m.enabled, false AS is_virtual FROM models m JOIN providers p ON p.id = m.provider_id WHERE m.tenant_id = ${tenantId}
+      UNION ALL
+      SELECT model_id, name, id, 'routing', ARRAY[mode], enabled, true FROM routing_groups WHERE tenant_id = ${tenantId}
     ), found AS (
-      SELECT m.id, m.name, m.model_name, p.provider_key, m.modes, m.enabled, n.portal_visible, n.depth, n.bound_group_id, n.bound_group_name
-        FROM nearest n JOIN models m ON m.id = n.model_id JOIN providers p ON p.id = m.provider_id
+      SELECT m.*, n.portal_visible, n.depth, n.bound_group_id, n.bound_group_name FROM nearest n JOIN listed m ON m.id = n.model_id
        WHERE ${pattern}::text IS NULL OR m.name ILIKE ${pattern} OR m.model_name ILIKE ${pattern}
     )
     SELECT found.*, counted.total FROM (SELECT count(*) AS total FROM found) counted
@@ -40,9 +51,10 @@ export async function modelsOfGroup(db: Database, tenantId: string, groupId: str
 }
 
 /** Binds and returns the ids that were not bound before. */
-export async function bindModels(trx: Trx, tenantId: string, groupId: string, modelIds: readonly string[]): Promise<string[]> {
+export async function bindModels(trx: Trx, tenantId: string, groupId: string, modelIds: readonly string[], table: BindingTable = "resource_group_models"): Promise<string[]> {
+  if (modelIds.length === 0) return [];
   const rows = await trx
-    .insertInto("resource_group_models")
+    .insertInto(table)
     .values(modelIds.map((modelId) => ({ group_id: groupId, model_id: modelId, tenant_id: tenantId })))
     .onConflict((conflict) => conflict.doNothing())
     .returning("model_id")
@@ -52,21 +64,21 @@ export async function bindModels(trx: Trx, tenantId: string, groupId: string, mo
 
 /** Unbinds and returns the ids that were bound. */
 export async function unbindModels(trx: Trx, tenantId: string, groupId: string, modelIds: readonly string[]): Promise<string[]> {
-  const rows = await trx
-    .deleteFrom("resource_group_models")
-    .where("tenant_id", "=", tenantId)
-    .where("group_id", "=", groupId)
-    .where("model_id", "in", modelIds)
-    .returning("model_id")
-    .execute();
-  return rows.map((row) => row.model_id);
+  const unbound: string[] = [];
+  for (const table of BINDING_TABLES) {
+    const rows = await trx.deleteFrom(table).where("tenant_id", "=", tenantId).where("group_id", "=", groupId).where("model_id", "in", modelIds).returning("model_id").execute();
+    unbound.push(...rows.map((row) => row.model_id));
+  }
+  return unbound;
 }
 
 /** Returns what it was before, or undefined when the model is not bound to the group itself. */
 export async function setPortalVisible(trx: Trx, tenantId: string, groupId: string, modelId: string, visible: boolean): Promise<boolean | undefined> {
-  const bound = trx.selectFrom("resource_group_models").where("tenant_id", "=", tenantId).where("group_id", "=", groupId).where("model_id", "=", modelId);
-  const before = await bound.select("portal_visible").forUpdate().executeTakeFirst();
-  if (before === undefined) return undefined;
-  await trx.updateTable("resource_group_models").set({ portal_visible: visible }).where("group_id", "=", groupId).where("model_id", "=", modelId).execute();
-  return before.portal_visible;
+  for (const table of BINDING_TABLES) {
+    const before = await trx.selectFrom(table).where("tenant_id", "=", tenantId).where("group_id", "=", groupId).where("model_id", "=", modelId).select("portal_visible").forUpdate().executeTakeFirst();
+    if (before === undefined) continue;
+    await trx.updateTable(table).set({ portal_visible: visible }).where("group_id", "=", groupId).where("model_id", "=", modelId).execute();
+    return before.portal_visible;
+  }
+  return undefined;
 }

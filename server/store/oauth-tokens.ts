@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { OAuthTokenTable } from "./schema.ts";
+import type { OAuthTokenTable } from "./oauth-schema.ts";
 
 export type OAuthTokenRow = Selectable<OAuthTokenTable>;
 type OAuthTokenInsert = Insertable<OAuthTokenTable>;

@@ -76,3 +76,21 @@ export async function routingGroupMode(trx: Trx, tenantId: string, id: string): 
 export async function lockModelNames(trx: Trx, tenantId: string): Promise<void> {
   await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`model-names:${tenantId}`}, 0))`.execute(trx);
 }
+
+/** Which of these ids are those of virtual models of the tenant. */
+export async function knownVirtualModels(db: Database | Trx, tenantId: string, modelIds: readonly string[]): Promise<Set<string>> {
+  if (modelIds.length === 0) return new Set();
+  const rows = await db.selectFrom("routing_groups").select("model_id").where("tenant_id", "=", tenantId).where("model_id", "in", modelIds).execute();
+  return new Set(rows.map(({ model_id }) => model_id));
+}
+
+/** By the group's slug or name. */
+export async function virtualModelIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("routing_groups")
+    .select("model_id")
+    .where("tenant_id", "=", tenantId)
+    .where((eb) => eb.or([eb("id", "=", name), eb("name", "=", name)]))
+    .executeTakeFirst();
+  return row?.model_id;
+}

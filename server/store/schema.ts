@@ -1,13 +1,14 @@
+import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./oauth-schema.ts";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { ColumnType, Generated } from "kysely";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
 
-type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
-type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+export type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
+export type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 type Json<T> = ColumnType<T, string, string>;
 type JsonWithDefault<T> = ColumnType<T, string | undefined, string>;
-type WithDefault<T> = Generated<T>;
+export type WithDefault<T> = Generated<T>;
 
 export interface DataRetention {
   store_bodies: "full" | "redacted" | "none";
@@ -93,6 +94,7 @@ export interface ProviderTable {
   api_key_hint: string | null;
   headers: ColumnType<Record<string, string>, string | undefined, string>;
   region: string | null;
+  max_tokens_parameter: string | null;
   enabled: WithDefault<boolean>;
   created_at: Stamp;
   updated_at: Stamp;
@@ -136,6 +138,10 @@ export interface ModelTable {
   supports_tools: WithDefault<boolean>;
   supports_file_uploads: WithDefault<boolean>;
   supports_streaming: WithDefault<boolean>;
+  /** Null: as the catalog knows models of its name. */
+  supports_system_turns: boolean | null;
+  supports_sampling: boolean | null;
+  max_tokens_parameter: string | null;
   rate_limit_rpm: number | null;
   rate_limit_tpm: number | null;
   max_concurrent_requests: number | null;
@@ -306,47 +312,6 @@ export interface VirtualServerTable {
   updated_at: Stamp;
 }
 
-export interface OAuthUpstreamClientTable {
-  tenant_id: string;
-  mcp_server_id: string;
-  issuer: string;
-  /** Empty of one that an admin made. */
-  redirect_uri: WithDefault<string>;
-  client_id: string;
-  client_secret_sealed: string | null;
-  auth_method: string;
-  scopes: string[] | null;
-  created_at: Stamp;
-}
-
-export interface OAuthTokenTable {
-  id: string;
-  tenant_id: string;
-  principal_type: string;
-  principal_id: string;
-  mcp_server_id: string;
-  issuer: string;
-  client_id: string;
-  redirect_uri: string;
-  resource: string;
-  access_token_sealed: string;
-  refresh_token_sealed: string | null;
-  scopes: WithDefault<string[]>;
-  expires_at: NullableStamp;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface OAuthClientGrantTable {
-  id: string;
-  tenant_id: string;
-  token_id: string;
-  client_hash: string;
-  nonce: string;
-  created_at: Stamp;
-  used_at: Stamp;
-}
-
 export interface ApprovalTable {
   id: string;
   tenant_id: string;
@@ -461,6 +426,13 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
+export interface KeptSignatureTable {
+  tenant_id: string;
+  name: string;
+  sealed: string;
+  expires_at: Date;
+}
+
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
 export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
@@ -473,6 +445,7 @@ export interface Schema {
   routing_groups: RoutingGroupTable;
   resource_groups: ResourceGroupTable;
   resource_group_models: ResourceGroupModelTable;
+  resource_group_virtual_models: ResourceGroupModelTable;
   api_keys: ApiKeyTable;
   mcp_servers: McpServerTable;
   mcp_server_snapshots: McpServerSnapshotTable;
@@ -494,4 +467,5 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  kept_signatures: KeptSignatureTable;
 }

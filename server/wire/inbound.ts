@@ -2,7 +2,8 @@ import type { JsonObject } from "./document.ts";
 
 /** One text the model would read, in the order it would. */
 export interface TextSlot {
-  readonly role: "system" | "user" | "assistant" | "tool";
+  /** `tool_definition`: how a tool offered to the model is described. */
+  readonly role: "system" | "user" | "assistant" | "tool" | "tool_definition";
   /** `arguments`: the text of a tool call's arguments; what replaces it must be JSON again. */
   readonly kind: "text" | "arguments";
   readonly text: string;
@@ -15,6 +16,8 @@ export interface OutboundChanges {
   readonly model: string;
   readonly defaultTemperature: number | null;
   readonly defaultMaxTokens: number | null;
+  /** What the provider calls the ceiling on output, where that is not left to the caller; of OpenAI's chat format only. */
+  readonly maxTokensName?: "max_tokens" | "max_completion_tokens" | null;
   /** Put before the caller's own instructions. */
   readonly systemPrompt: string | null;
 }

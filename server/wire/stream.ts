@@ -4,11 +4,20 @@ import type { Usage } from "./usage.ts";
 /** Bytes to hand on now; null when there are none. */
 export type StreamPiece = Uint8Array | null;
 
+export interface StreamEnding {
+  /** False for a torn answer, and for one whose provider reported an error. */
+  readonly complete: boolean;
+  /** What must wait for the audit row. */
+  readonly last: StreamPiece;
+  /** Whether the provider's own error reaches the caller, in the caller's format, with what was handed on or is `last`. */
+  readonly told: boolean;
+}
+
 /** One answer's way from the provider's frames to the caller's. Stateful, one for each attempt, no I/O. */
 export interface StreamCodec {
   push(piece: Uint8Array): StreamPiece;
-  /** Call once the provider ended its stream. `last` must wait for the audit row; `complete` is false for a torn answer. */
-  end(): { complete: boolean; last: StreamPiece };
+  /** Call once the provider ended its stream. */
+  end(): StreamEnding;
   /** Whether anything of the answer itself (a text, a tool call, its end) has been seen: before that another provider can still be tried. */
   readonly begun: boolean;
   /** As the provider told it; null when it never did. */

@@ -53,6 +53,18 @@ test("makes a provider for each key it finds, and then no echo", async () => {
   expect(priced).toEqual([{ name: "deepseek-v4-pro", input_cost: null }, { name: "gpt-6-sol", input_cost: 2_000_000 }]);
 });
 
+test("a vendor with a format of its own is spoken to in it, and its models cost what the catalog says", async () => {
+  await start({ ANTHROPIC_API_KEY: "sk-ant-123456789012", GEMINI_API_KEY: "AIza-123456789012" });
+  const providers = await database.db.selectFrom("providers").selectAll().orderBy("provider_key").execute();
+  expect(providers.map((row) => [row.provider_key, row.api_format, row.base_url])).toEqual([
+    ["anthropic", "anthropic", "https://api.anthropic.com/v1"],
+    ["gemini", "gemini", "https://generativelanguage.googleapis.com/v1beta"],
+  ]);
+  const haiku = await database.db.selectFrom("models").selectAll().where("name", "=", "claude-haiku-4-5").executeTakeFirstOrThrow();
+  expect([haiku.input_cost, haiku.output_cost, haiku.cache_read_cost, haiku.cache_write_cost, haiku.cache_write_hour_cost]).toEqual([1_000_000, 5_000_000, 100_000, 1_250_000, 2_000_000]);
+  expect([haiku.supports_vision, haiku.supports_tools, haiku.context_window]).toEqual([true, true, 200_000]);
+});
+
 test("with quick start off there is only the admin and the tenant, and a given password is not repeated", async () => {
   const { made } = await start({}, { quickstart: false, bootstrapAdminPassword: "given password" });
   expect(made).toEqual({});

@@ -62,6 +62,33 @@ describe("providers and models", () => {
     expect(JSON.stringify(stored)).not.toContain("sk-upstream");
   });
 
+  test("a service account's key file is taken as JSON, as its text or in base64, for Vertex alone", async () => {
+    const file = { type: "service_account", project_id: "p", private_key_id: "0123456789abcdef", client_email: "robot@p.iam.gserviceaccount.com", private_key: "-----BEGIN PRIVATE KEY-----\nsecret\n-----END PRIVATE KEY-----\n" };
+    const vertex = { api_format: "vertex", base_url: "https://aiplatform.googleapis.com" };
+    for (const [provider_key, api_key] of Object.entries({ "as-json": file, "as-text": JSON.stringify(file, null, 2) })) {
+      const made = await acme.send("POST", "/v1/admin/providers", { provider_key, ...vertex, api_key });
+      expect([made.status, made.body.api_key_hint]).toEqual([201, "cdef"]);
+      expect(JSON.stringify((await entries(`resource_id=${made.body.id}`))[0])).not.toContain("secret");
+    }
+    expect((await acme.send("POST", "/v1/admin/providers", { provider_key: "as-base64", ...vertex, api_key: btoa(JSON.stringify(file)) })).status).toBe(201);
+    const elsewhere = await acme.send("POST", "/v1/admin/providers", { provider_key: "elsewhere", api_format: "openai", api_key: file });
+    expect([elsewhere.status, elsewhere.body.fields[0].field]).toEqual([400, "api_key"]);
+    const half = await acme.send("POST", "/v1/admin/providers", { provider_key: "half", ...vertex, api_key: { client_email: "robot@p" } });
+    expect([half.status, half.body.fields[0].field]).toEqual([400, "api_key"]);
+  });
+
+  test("an address may carry the version of Azure's API, and nothing else in its query", async () => {
+    const base_url = "https://r.openai.azure.com/openai/deployments/gpt?api-version=2024-06-01";
+    const made = await acme.send("POST", "/v1/admin/providers", { provider_key: "azure-dated", api_format: "azure_openai", base_url });
+    expect([made.status, made.body.base_url]).toEqual([201, base_url]);
+    const onModel = await acme.send("POST", "/v1/admin/llms", { name: "azure-dated", provider: "azure-dated", base_url: base_url.replace("/gpt?", "/other?") });
+    expect(onModel.status).toBe(201);
+    for (const [api_format, address] of [["azure_openai", `${base_url}&key=x`], ["azure_openai", "https://r.openai.azure.com?key=x"], ["openai", "https://api.vendor.test/v1?api-version=1"]]) {
+      const refused = await acme.send("POST", "/v1/admin/providers", { provider_key: "other-azure", api_format, base_url: address });
+      expect([refused.status, refused.body.fields[0].field]).toEqual([400, "base_url"]);
+    }
+  });
+
   test("a key does not follow its provider to another host", async () => {
     const made = await acme.send("POST", "/v1/admin/providers", { provider_key: "guarded", api_format: "openai", base_url: "https://good.test/v1", api_key: "k".repeat(20) });
     const path = `/v1/admin/providers/${made.body.id}`;

@@ -22,6 +22,28 @@ afterAll(() => plane.close());
 const model = (name: string, more: object = {}, tenant = acme) => tenant.send("POST", MODELS, { name, provider: "local", ...more });
 
 describe("a routing group", () => {
+  test("has a virtual model that is bound to resource groups like any other, and opens none of its members", async () => {
+    await acme.send("POST", GROUPS, { id: "bindable", name: "Bindable" });
+    const list = (await acme.send("GET", `${MODELS}?mode=routing&search=bindable`)).body;
+    const virtual = list.llms[0].id;
+    const member = (await model("bindable-member", { routing_group_id: "bindable" })).body.id;
+    const team = (await acme.send("POST", "/v1/admin/resource-groups", { name: "binders", group_type: "team" })).body.id;
+    const path = `/v1/admin/resource-groups/${team}/llm-models`;
+    const bound = await acme.send("POST", path, { model_ids: [virtual] });
+    expect([bound.status, bound.body]).toEqual([200, { bound: [virtual], already_bound: [] }]);
+    expect((await acme.send("POST", path, { model_ids: [virtual] })).status).toBe(409);
+    const { body: both } = await acme.send("POST", path, { model_ids: [virtual, member] });
+    expect(both).toEqual({ bound: [member], already_bound: [virtual] });
+    const listed = (await acme.send("GET", path)).body.llm_models;
+    expect(listed.map(({ name, mode, provider }: Record<string, unknown>) => [name, mode, provider])).toEqual([["Bindable", "routing", "routing"], ["bindable-member", "chat", "local"]]);
+    expect((await acme.send("PATCH", `${path}/bindable/portal-visibility`, { portal_visible: false })).status).toBe(200);
+    expect((await acme.send("GET", `${path}?search=bindable`)).body.llm_models[0].portal_visible).toBe(false);
+    const foreign = (await other.send("POST", "/v1/admin/resource-groups", { name: "theirs", group_type: "team" })).body.id;
+    expect((await other.send("POST", `/v1/admin/resource-groups/${foreign}/llm-models`, { model_ids: [virtual] })).status).toBe(400);
+    expect((await acme.send("DELETE", path, { model_ids: [virtual] })).body).toEqual({ unbound: [virtual], not_bound: [] });
+    expect((await acme.send("DELETE", path, { model_ids: [virtual] })).status).toBe(404);
+  });
+
   test("is made with what is left out at its default", async () => {
     const made = await acme.send("POST", GROUPS, { id: "smart" });
     expect(made.status).toBe(201);

@@ -9,10 +9,12 @@ let served: Served;
 beforeAll(async () => {
   world = await startWorld();
   ({ admin } = world);
+  await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "impatient", timeout: 0.5 });
   await admin.post("/v1/admin/llm-router/routing-groups", { tenant_id: "default", id: "any-model", name: "Any model", routing_strategy: "ordered", retry_after: 0 });
   served = await serveModels(admin, world.upstream.baseUrl, [
     "plain",
     "broken",
+    { name: "stalls", model_name: "hold", routing_group_id: "impatient" },
     { name: "first", model_name: "broken", routing_group_id: "any-model", routing_weight: 5 },
     { name: "second", model_name: "fake-1", routing_group_id: "any-model", routing_weight: 1 },
   ]);
@@ -38,6 +40,12 @@ describe("a routing group", () => {
     const response = await call("/v1/proxy/llm/chat/completions", { model, messages });
     expect(response.status).toBe(200);
     expect(await rowFor(response)).toMatchObject({ success: true, llm_model_requested: model, llm_model_used: "second", llm_used_fallback: true, llm_fallback_reason: "upstream_error", upstream_request_id: "req_fake" });
+  });
+
+  test("ends a stream that falls silent for longer than its timeout, with an error the caller sees", async () => {
+    const response = await call("/v1/proxy/llm/chat/completions", { model: "impatient", messages, stream: true });
+    expect(await response.text()).toContain('"code":"upstream_timeout"');
+    expect(await rowFor(response)).toMatchObject({ success: false, error_type: "upstream_timeout", llm_model_used: "stalls" });
   });
 
   test("opens no model that is not granted", async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
+import { REASONING } from "../support/vendors/matrix.ts";
 import { SIGNATURE, THOUGHT, TOOL } from "../support/vendors/scene.ts";
 import { PROMPT, TOOL_NAME, TOOL_SCHEMA } from "../support/vendors/sdk.ts";
 import { startSdkWorld, type SdkWorld } from "../support/vendors/sdk-world.ts";
@@ -13,8 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => world.end());
 
-const thinkers = ["openai-responses", "anthropic", "gemini", "bedrock", "vertex-gemini", "vertex-claude"];
-const table = thinkers.flatMap((id) => [[id, false] as const, [id, true] as const]);
+const table = REASONING.providers.flatMap((id) => [[id, false] as const, [id, true] as const]);
 
 describe("reasoning", () => {
   test.each(table)("of %s is a summary in the openai client's responses (streamed: %p)", async (id, stream) => {

@@ -30,6 +30,8 @@ export const catalogEntry = z
     supports_tools: flag,
     supports_file_uploads: flag,
     supports_streaming: flag,
+    supports_system_turns: flag.describe("system messages inside a conversation; null: not known, or no question of its format"),
+    supports_sampling: flag.describe("temperature, top_p and top_k"),
   })
   .meta({ id: "CatalogEntry" });
 

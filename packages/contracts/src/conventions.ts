@@ -12,6 +12,12 @@ export const httpUrl = z
   .max(2000)
   .refine((text) => plainAddress(text), "must carry no user, password, query or fragment");
 
+/** With the version of its API in the query, where a vendor wants it there. */
+export const versionedUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .max(2000)
+  .refine((text) => plainAddress(text.replace(/\?api-version=[A-Za-z0-9._-]{1,50}$/, "")), "must carry no user, password, fragment or query, but for Azure's ?api-version=");
+
 function plainAddress(text: string): boolean {
   try {
     const url = new URL(text);

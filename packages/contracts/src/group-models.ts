@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { pageQuery, recordId, search } from "./conventions.ts";
-import { mode } from "./models.ts";
+import { listedMode, mode } from "./models.ts";
 
 const ids = z.array(recordId).min(1).max(1000);
 
@@ -31,7 +31,7 @@ export const groupModel = z
     name: z.string(),
     model_name: z.string(),
     provider: z.string(),
-    mode,
+    mode: listedMode.describe("routing: the virtual model of a routing group, whose members are granted on their own"),
     modes: z.array(mode),
     enabled: z.boolean(),
     portal_visible: z.boolean().describe("whether the portal's picker shows it; access does not depend on it"),

@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { description, httpUrl, pageQuery, recordName, search, timestamp } from "./conventions.ts";
 import { identityProvider } from "./mcp-oauth.ts";
-import { upstreamKey } from "./providers.ts";
 
 const authType = z.enum(["none", "bearer", "oauth"]);
+const bearerKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
+
 export const toolServerId = z.string().regex(/^mcp-[0-9A-HJKMNP-TV-Z]{26}$/, "must be the id of a tool server");
 const endpointPath = z
   .string()
@@ -14,7 +15,7 @@ const endpointPath = z
 const written = {
   description: description.optional(),
   auth_type: authType.optional().describe("how the gateway authenticates there: not at all, with api_key as bearer, or with the caller's own token; none when left out"),
-  api_key: upstreamKey.nullable().optional().describe("write-only, of auth_type bearer; null takes it away"),
+  api_key: bearerKey.nullable().optional().describe("write-only, of auth_type bearer; null takes it away"),
   timeout: z.number().positive().max(3600).optional().describe("seconds an answer may take to begin; 30 when left out"),
   enabled: z.boolean().optional(),
   icon_url: httpUrl.nullable().optional(),
@@ -75,7 +76,7 @@ export const refreshResult = z
 export const mcpHealth = z.strictObject({ id: z.string(), is_healthy: z.boolean(), status: discoveryStatus, detail: z.string(), health_checked_at: timestamp }).meta({ id: "McpServerHealth" });
 
 export const testConnectionBody = z
-  .strictObject({ base_url: httpUrl, mcp_endpoint_path: endpointPath.optional(), auth_type: authType.optional(), api_key: upstreamKey.nullable().optional(), timeout: z.number().positive().max(60).optional() })
+  .strictObject({ base_url: httpUrl, mcp_endpoint_path: endpointPath.optional(), auth_type: authType.optional(), api_key: bearerKey.nullable().optional(), timeout: z.number().positive().max(60).optional() })
   .meta({ id: "TestConnection" });
 
 export const testConnectionResult = z

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { description, httpUrl, pageQuery, recordId, search, timestamp } from "./conventions.ts";
-import { upstreamKey } from "./providers.ts";
+import { description, httpUrl, pageQuery, recordId, search, timestamp, versionedUrl } from "./conventions.ts";
+import { maxTokensParameter, upstreamKey } from "./providers.ts";
 import { routingGroupId } from "./routing-groups.ts";
 
 export const MODES = ["chat", "embedding", "responses", "completion", "image", "audio_speech", "audio_transcription", "video", "moderation"] as const;
@@ -46,7 +46,7 @@ const written = {
   mode: mode.optional().describe("the first of modes"),
   enabled: z.boolean().optional(),
   description: description.optional(),
-  base_url: httpUrl.nullable().optional().describe("instead of the provider's"),
+  base_url: versionedUrl.nullable().optional().describe("instead of the provider's"),
   api_key: upstreamKey.nullable().optional().describe("write-only, instead of the provider's; null takes it away"),
   default_temperature: z.number().min(0).max(2).nullable().optional(),
   default_max_tokens: count.optional(),
@@ -72,6 +72,9 @@ const written = {
   supports_tools: z.boolean().optional(),
   supports_file_uploads: z.boolean().optional(),
   supports_streaming: z.boolean().optional(),
+  supports_system_turns: z.boolean().nullable().optional().describe("whether it takes system messages inside a conversation (Anthropic's format); null: as the catalog knows models of its name, as the next"),
+  supports_sampling: z.boolean().nullable().optional().describe("whether it takes temperature, top_p and top_k"),
+  max_tokens_parameter: maxTokensParameter.nullable().optional().describe("instead of the provider's"),
   rate_limit_rpm: count.optional().describe("requests a minute over all groups"),
   rate_limit_tpm: count.optional().describe("tokens a minute over all groups"),
   max_concurrent_requests: count.optional(),
@@ -95,7 +98,7 @@ export const modelUpdate = z
   .strictObject({ name: modelName.optional(), model_name: modelName.optional(), provider: z.string().min(1).max(63).optional(), ...written })
   .meta({ id: "ModelUpdate" });
 
-const listedMode = z.enum([...MODES, "routing"]);
+export const listedMode = z.enum([...MODES, "routing"]);
 const money = z.number().nullable();
 const number = z.number().nullable();
 
@@ -138,6 +141,9 @@ export const model = z
     supports_tools: z.boolean(),
     supports_file_uploads: z.boolean(),
     supports_streaming: z.boolean(),
+    supports_system_turns: z.boolean().nullable(),
+    supports_sampling: z.boolean().nullable(),
+    max_tokens_parameter: maxTokensParameter.nullable(),
     rate_limit_rpm: number,
     rate_limit_tpm: number,
     max_concurrent_requests: number,

@@ -1,13 +1,32 @@
 import { z } from "zod";
-import { httpUrl, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+import { pageQuery, recordId, recordName, search, timestamp, versionedUrl } from "./conventions.ts";
 
 export const API_FORMATS = ["openai", "anthropic", "gemini", "azure_openai", "bedrock", "vertex", "echo"] as const;
 export const apiFormat = z.enum(API_FORMATS);
 
 export const providerKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 lower-case letters, digits and . _ -");
 
-/** Visible ASCII: what a header can carry. */
-export const upstreamKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
+/** What a header can carry, or the key file of a Google service account: its JSON, as it is or in a text. */
+export const upstreamKey = z.union(
+  [
+    z.string().regex(/^[\x21-\x7e]{1,4096}$/),
+    z.string().max(16_384).refine((text) => isKeyFile(parsed(text))),
+    z.looseObject({ client_email: z.string(), private_key: z.string() }),
+  ],
+  { error: "must be visible ASCII without spaces, or the JSON key file of a service account" },
+);
+
+function isKeyFile(value: unknown): boolean {
+  return typeof value === "object" && value !== null && "client_email" in value && "private_key" in value;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
 
 // A header that carries a credential would be stored and shown in the clear; api_key is where credentials are sealed.
 const CREDENTIAL = /auth|key|token|secret|cookie|password|credential/i;
@@ -18,10 +37,14 @@ const headers = z
   )
   .refine((all) => Object.keys(all).length <= 32, "must be at most 32 headers");
 
+/** How a server of OpenAI's format calls the ceiling on output. */
+export const maxTokensParameter = z.enum(["max_tokens", "max_completion_tokens"]);
+
 const written = {
-  base_url: httpUrl.nullable().optional().describe("with the version segment where the vendor has one, for example https://api.openai.com/v1"),
+  base_url: versionedUrl.nullable().optional().describe("with the version segment where the vendor has one, for example https://api.openai.com/v1"),
   api_key: upstreamKey.nullable().optional().describe("write-only; null takes it away"),
   headers: headers.optional().describe("sent with every call of this provider"),
+  max_tokens_parameter: maxTokensParameter.nullable().optional().describe("what an OpenAI-compatible server calls the ceiling on output: requests are sent with this one; null: a caller's own passes, and translated requests say what the vendor says"),
   region: z.string().min(1).max(100).nullable().optional().describe("where the provider processes, for data residency"),
   enabled: z.boolean().optional(),
 };
@@ -44,6 +67,7 @@ export const provider = z
     api_key_hint: z.string().nullable().describe("its last 4 characters"),
     headers: z.record(z.string(), z.string()),
     region: z.string().nullable(),
+    max_tokens_parameter: maxTokensParameter.nullable(),
     enabled: z.boolean(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -52,6 +76,7 @@ export const provider = z
 
 export const providerQuery = z.strictObject({ ...pageQuery.shape, search, provider_key: z.string().max(63).optional() });
 
+export type UpstreamKey = z.output<typeof upstreamKey>;
 export type Provider = z.output<typeof provider>;
 export type ProviderCreate = z.output<typeof providerCreate>;
 export type ProviderUpdate = z.output<typeof providerUpdate>;

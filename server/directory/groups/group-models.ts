@@ -3,6 +3,7 @@ import { isUuid } from "../../kernel/ids.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { bindModels, modelsOfGroup, setPortalVisible, unbindModels } from "../../store/group-models.ts";
 import { knownModels, modelIdByName } from "../../store/models.ts";
+import { knownVirtualModels, virtualModelIdByName } from "../../store/routing-groups.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
 import { invalidField, notFound } from "../writes/records.ts";
@@ -22,7 +23,7 @@ export async function listGroupModels(directory: Directory, tenantId: string, gr
       name: row.name,
       model_name: row.model_name,
       provider: row.provider_key,
-      mode: (row.modes[0] ?? "chat") as GroupModel["mode"],
+      mode: row.is_virtual ? "routing" : ((row.modes[0] ?? "chat") as GroupModel["mode"]),
       modes: row.modes as GroupModel["modes"],
       enabled: row.enabled,
       portal_visible: row.portal_visible,
@@ -42,9 +43,10 @@ export async function bindGroupModels(write: Write, tenantId: string, groupId: s
   await lockedGroup(write, tenantId, groupId);
   const wanted = [...new Set(modelIds)];
   const known = await knownModels(write.trx, tenantId, wanted);
-  const unknown = wanted.filter((id) => !known.has(id));
+  const virtual = await knownVirtualModels(write.trx, tenantId, wanted.filter((id) => !known.has(id)));
+  const unknown = wanted.filter((id) => !known.has(id) && !virtual.has(id));
   if (unknown.length > 0) throw invalidField("model_ids", `names no model of this tenant: ${unknown.slice(0, 5).join(", ")}`);
-  const bound = await bindModels(write.trx, tenantId, groupId, wanted);
+  const bound = [...(await bindModels(write.trx, tenantId, groupId, wanted.filter((id) => known.has(id)))), ...(await bindModels(write.trx, tenantId, groupId, [...virtual], "resource_group_virtual_models"))];
   const already = wanted.filter((id) => !bound.includes(id));
   if (bound.length === 0) throw new Refused(refuse("already_bound", "All of these models are already bound to the group.", { extra: { already_bound: already } }));
   write.log({ tenant_id: tenantId, action: "bind", resource: RESOURCE, resource_id: groupId, after: { model_ids: bound } });
@@ -66,7 +68,7 @@ export async function unbindGroupModels(write: Write, tenantId: string, groupId:
 /** `model` is a model's id or its name. */
 export async function setGroupModelVisibility(write: Write, tenantId: string, groupId: string, model: string, visible: boolean): Promise<{ portal_visible: boolean }> {
   await lockedGroup(write, tenantId, groupId);
-  const modelId = isUuid(model) ? model : await modelIdByName(write.trx, tenantId, model);
+  const modelId = isUuid(model) ? model : ((await modelIdByName(write.trx, tenantId, model)) ?? (await virtualModelIdByName(write.trx, tenantId, model)));
   const before = modelId === undefined ? undefined : await setPortalVisible(write.trx, tenantId, groupId, modelId, visible);
   if (before === undefined) throw new Refused(refuse("not_bound", "This model is not bound to the group itself."));
   write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: groupId, before: { model_id: modelId, portal_visible: before }, after: { model_id: modelId, portal_visible: visible } });

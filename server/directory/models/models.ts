@@ -1,4 +1,5 @@
 import type { Mode, Model, ModelCreate, ModelQuery, ModelUpdate } from "@gatehouse/contracts/models";
+import type { UpstreamKey } from "@gatehouse/contracts/providers";
 import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
 import { bindModels } from "../../store/group-models.ts";
@@ -12,7 +13,7 @@ import { filledFromCatalog } from "./catalog/fill.ts";
 import { refuseRoutingGroupName } from "./model-names.ts";
 import { readModel } from "./model-read.ts";
 import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
-import { originOf, providerToUse, sealedKey } from "./providers.ts";
+import { checkAddress, originOf, providerToUse, sealedKey } from "./providers.ts";
 import { listVirtualModels } from "./virtual-models.ts";
 
 /** The columns a body sets, but for its modes, its provider and its key. A member it leaves out sets none. */
@@ -35,7 +36,8 @@ function modesOf(body: { mode?: Mode | undefined; modes?: Mode[] | undefined }, 
  * A key goes only to the host it was given for: whoever may write models may not read keys, and a new address would
  * hand them out. `ownKeyGoesTo` is where the model's own key goes now, null when it has none.
  */
-function guardKeys(next: { baseUrl: string | null; provider: ProviderRow; apiKey: string | null | undefined }, ownKeyGoesTo: string | null): void {
+function guardKeys(next: { baseUrl: string | null; provider: ProviderRow; apiKey: UpstreamKey | null | undefined }, ownKeyGoesTo: string | null): void {
+  checkAddress(next.provider.api_format, next.baseUrl);
   if (next.apiKey != null) return;
   const address = originOf(next.baseUrl ?? next.provider.base_url);
   if (next.apiKey === undefined && ownKeyGoesTo !== null) {
@@ -81,7 +83,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
       model_name: body.model_name ?? body.name,
       provider_id: provider.id,
       modes,
-      ...sealedKey(write, "models", id, body.api_key),
+      ...sealedKey(write, "models", id, provider.api_format, body.api_key),
       created_at: write.now,
       updated_at: write.now,
     } as ModelInsert;
@@ -95,7 +97,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     guardKeys({ baseUrl, provider, apiKey: body.api_key }, row.api_key_sealed === null ? null : (row.base_url ?? before.base_url));
     const modes = modesOf(body, row.modes);
     await checkRoutingGroup(write, tenantId, body.routing_group_id === undefined ? row.routing_group_id : body.routing_group_id, modes);
-    return { ...foldedChanges(row, write.now), ...columns(write, body), provider_id: provider.id, modes, ...sealedKey(write, "models", row.id, body.api_key) };
+    return { ...foldedChanges(row, write.now), ...columns(write, body), provider_id: provider.id, modes, ...sealedKey(write, "models", row.id, provider.api_format, body.api_key) };
   },
   async created(write, tenantId, row, body) {
     const groupIds = [...new Set(body.group_ids ?? [])];

@@ -1,4 +1,4 @@
-import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate } from "@gatehouse/contracts/providers";
+import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamKey } from "@gatehouse/contracts/providers";
 import { uuid } from "../../kernel/ids.ts";
 import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
@@ -22,19 +22,43 @@ function read(row: ProviderRow): Provider {
     api_key_hint: row.api_key_hint,
     headers: row.headers,
     region: row.region,
+    max_tokens_parameter: row.max_tokens_parameter as Provider["max_tokens_parameter"],
     enabled: row.enabled,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
 }
 
-/** The columns of an upstream key: sealed for its record, with its last characters; nothing for a body that does not name it. */
-export function sealedKey(write: Write, table: "providers" | "models", id: string, apiKey: string | null | undefined): { api_key_sealed?: string | null; api_key_hint?: string | null } {
+/**
+ * The columns of an upstream key: sealed for its record, with its last characters; nothing for a body that does not name
+ * it. Throws a refusal for a key that a provider of this format has no use for.
+ */
+export function sealedKey(write: Write, table: "providers" | "models", id: string, apiFormat: string, apiKey: UpstreamKey | null | undefined): { api_key_sealed?: string | null; api_key_hint?: string | null } {
   if (apiKey === undefined) return {};
   if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
+  const file = keyFile(apiKey);
+  if (file !== null && apiFormat !== "vertex") throw invalidField("api_key", "is the key file of a service account, which only api_format vertex takes");
+  const text = file === null ? (apiKey as string) : JSON.stringify(file);
+  const shown = file === null ? text : String(file.private_key_id ?? "");
   // Of a short key the hint would be most of it.
-  const hint = apiKey.length >= HINT_LENGTH * 3 ? apiKey.slice(-HINT_LENGTH) : "****";
-  return { api_key_sealed: write.directory.secrets.seal(apiKey, sealContext(table, id)), api_key_hint: hint };
+  const hint = shown.length >= HINT_LENGTH * 3 ? shown.slice(-HINT_LENGTH) : "****";
+  return { api_key_sealed: write.directory.secrets.seal(text, sealContext(table, id)), api_key_hint: hint };
+}
+
+/** Null for a key that is a plain text, a key file in base64 included. */
+function keyFile(apiKey: UpstreamKey): Readonly<Record<string, unknown>> | null {
+  if (typeof apiKey !== "string") return apiKey;
+  try {
+    const value: unknown = JSON.parse(apiKey);
+    return typeof value === "object" && value !== null && "private_key" in value ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Throws a refusal for a query that the format's addresses do not have. */
+export function checkAddress(apiFormat: string, address: string | null | undefined): void {
+  if (address != null && address.includes("?") && apiFormat !== "azure_openai") throw invalidField("base_url", "may carry a query only for api_format azure_openai");
 }
 
 export function originOf(address: string | null): string {
@@ -42,6 +66,7 @@ export function originOf(address: string | null): string {
 }
 
 function baseUrl(format: string, given: string | null | undefined): string | null {
+  checkAddress(format, given);
   if (given != null) return given;
   if (format === "openai") return OPENAI_BASE_URL;
   if (format === "echo") return null;
@@ -66,10 +91,11 @@ export const providers = records<ProviderRow, ProviderInsert, ProviderPatch, Pro
       base_url: baseUrl(body.api_format, body.base_url),
       headers: JSON.stringify(body.headers ?? {}),
       region: body.region ?? null,
+      max_tokens_parameter: body.max_tokens_parameter ?? null,
       enabled: body.enabled ?? true,
       api_key_sealed: null,
       api_key_hint: null,
-      ...sealedKey(write, "providers", id, body.api_key),
+      ...sealedKey(write, "providers", id, body.api_format, body.api_key),
       created_at: write.now,
       updated_at: write.now,
     };
@@ -86,7 +112,7 @@ export const providers = records<ProviderRow, ProviderInsert, ProviderPatch, Pro
       ...rest,
       ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),
       base_url: baseUrl(body.api_format ?? row.api_format, address),
-      ...sealedKey(write, "providers", row.id, apiKey),
+      ...sealedKey(write, "providers", row.id, body.api_format ?? row.api_format, apiKey),
       updated_at: write.now,
     };
   },

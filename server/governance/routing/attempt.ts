@@ -68,7 +68,7 @@ async function readWhole(call: Call, { prepared, abort, timeoutMs, inputCharacte
     clearTimeout(timer);
   }
   if (response.status < 200 || response.status >= 300) {
-    const refusal = prepared.refusal(response.status, bytes);
+    const refusal = prepared.refusal(response.status, bytes, response.headers);
     const answer: WholeAnswer = { kind: "whole", status: response.status, headers: refusal === null ? headers : { ...headers, "content-type": "application/json" }, body: refusal ?? bytes, usage: null, failure: `the provider answered ${response.status}` };
     return { failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()), usage: null };
   }
@@ -102,7 +102,7 @@ async function beginStream({ prepared, abort, timeoutMs, holdHead, inputCharacte
     }
   }
   const headers = { ...passed, ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }), "cache-control": "no-cache", "x-accel-buffering": "no" };
-  return { answer: { kind: "stream", status: 200, headers, upstream, codec, head, inputCharacters } };
+  return { answer: { kind: "stream", status: 200, headers, upstream, codec, head, inputCharacters, idleMs: timeoutMs } };
 }
 
 function failed(refusal: Refusal): { readonly failure: Failure; readonly usage: null } {

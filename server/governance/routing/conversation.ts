@@ -1,8 +1,8 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { CallerCodec, ConversationFormat, ProviderCodec, ReplyContext, StreamWriter } from "../../wire/conversation/codec.ts";
-import type { ConversationRequest } from "../../wire/conversation/request.ts";
-import { SignedCallsOfStream, signedCalls, withSignatures } from "../../wire/conversation/signatures.ts";
+import type { ConversationRequest, Feature } from "../../wire/conversation/request.ts";
+import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
 import type { Operation } from "../../upstreams/providers/provider.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
@@ -14,7 +14,7 @@ import { isRefusal } from "../surface.ts";
 import type { Errand, Prepared } from "./errand.ts";
 import type { KeptSignatures } from "./kept-signatures.ts";
 import type { Media } from "./media.ts";
-import { providerFormat } from "./provider-format.ts";
+import { ceilingName, providerFormat } from "./provider-format.ts";
 
 /** A conversation a surface has read, with what its format needs on the way back. */
 export interface Conversation {
@@ -54,7 +54,7 @@ export function conversationErrand(conversation: Conversation, parts: Conversati
     inputCharacters: inbound.inputCharacters,
     prepare(call, model) {
       const format = providerFormat(model, caller.format);
-      const changes: OutboundChanges = { model: model.modelName, defaultTemperature: model.defaultTemperature, defaultMaxTokens: model.defaultMaxTokens, systemPrompt: model.systemPrompt };
+      const changes: OutboundChanges = { model: model.modelName, defaultTemperature: model.supportsSampling ? model.defaultTemperature : null, defaultMaxTokens: model.defaultMaxTokens, maxTokensName: model.maxTokensParameter, systemPrompt: model.systemPrompt };
       if (format === caller.format) return passing(conversation, changes, model);
       if (conversation.statefulFields.length > 0) return unsupported(conversation.statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })));
       return translating(call, conversation, changes, model, format, parts);
@@ -91,10 +91,12 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
   const provider = parts.codecs[format];
   const read = caller.readRequest(inbound.body);
   if ("unsupported" in read) return unsupported(read.unsupported);
-  const signed = withSignatures(withDefaults(read.request, inbound.stream, changes), (callId) => parts.signatures.find(call, callId));
+  const defaulted = withDefaults(read.request, inbound.stream, changes);
+  const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
+  const signed = SIGNS.has(format) ? await signedAgain(call, asked, parts.signatures) : asked;
   const request = NEEDS_BYTES.has(format) ? await parts.media.inlined(signed, call.abort.signal) : signed;
   if (isRefusal(request)) return request;
-  const written = provider.writeRequest(request, { name: model.modelName, maxOutputTokens: model.maxOutputTokens });
+  const written = provider.writeRequest(request, { name: model.modelName, maxOutputTokens: model.maxOutputTokens, systemTurns: model.supportsSystemTurns, maxTokensName: ceilingName(model) });
   if ("unsupported" in written) return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
   const context: ReplyContext = { callId: call.id, model: inbound.model ?? model.name, created: Math.floor(Date.parse(call.row.timestamp ?? "") / 1000), request: inbound.body, includeUsage: conversation.includeUsage };
   return {
@@ -107,8 +109,8 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
       const writer = conversation.writer === null ? caller.streamWriter(context) : conversation.writer(context);
       return new TranslatedStream(provider.streamReader(), writer, (event) => {
         signatures.note(event);
-        if (event.kind === "stop") parts.signatures.keep(call, signatures.signed());
-      });
+        if (event.kind === "stop") parts.signatures.keep(call, signatures.signed(event.candidate));
+      }, { enclosed: conversation.writer !== null });
     },
     streamType: conversation.streamType,
     whole(bytes) {
@@ -122,9 +124,19 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
       }
       return { body: encoder.encode(JSON.stringify(caller.writeReply(reply, context))), usage: reply.usage, outputCharacters };
     },
-    refusal: (status, bytes) => encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes))))),
-    dropped: [...read.dropped, ...written.dropped.map((feature) => caller.spelling[feature])],
+    refusal: (status, bytes, headers) => encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes), headers)))),
+    dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
   };
+}
+
+/** Formats whose providers sign what they want to see again. */
+const SIGNS: ReadonlySet<ConversationFormat> = new Set(["messages", "gemini", "converse", "responses"]);
+
+async function signedAgain(call: Call, request: ConversationRequest, signatures: KeptSignatures): Promise<ConversationRequest> {
+  const callIds = unsignedCallIds(request);
+  if (callIds.length === 0) return request;
+  const kept = await signatures.find(call, callIds);
+  return withSignatures(request, (callId) => kept.get(callId) ?? null);
 }
 
 /** Formats that cannot name a picture by its address. */
@@ -139,6 +151,15 @@ function withDefaults(request: ConversationRequest, stream: boolean, { defaultTe
     maxOutputTokens: request.maxOutputTokens ?? defaultMaxTokens,
     instructions: systemPrompt === null ? request.instructions : [{ kind: "text", text: systemPrompt }, ...request.instructions],
   };
+}
+
+/** What a caller asked for that a model of default sampling is not told; the default itself is no loss. */
+function unsampled(before: ConversationRequest, after: ConversationRequest): Feature[] {
+  const lost: Feature[] = [];
+  if (before.temperature !== after.temperature && before.temperature !== 1) lost.push("temperature");
+  if (before.topP !== after.topP && before.topP !== 1) lost.push("top_p");
+  if (before.topK !== after.topK) lost.push("top_k");
+  return lost;
 }
 
 function unsupported(fields: readonly FieldError[]): Refusal {

@@ -15,20 +15,32 @@ export function embeddingsErrand(request: EmbeddingsRequest): Errand {
   return {
     inputCharacters: request.inputCharacters,
     prepare(_call, model) {
-      switch (model.provider.apiFormat) {
-        case "openai":
-        case "azure_openai":
-        case "echo":
+      switch (embeddingsWay(model.provider)) {
+        case "passes":
           return passing(request, model);
-        case "gemini":
-        case "vertex":
-        case "bedrock":
+        case "translated":
           return translating(request, model);
-        default:
+        case "refused":
           return refuse("unsupported_parameter", `Embeddings are not served for providers of the format ${model.provider.apiFormat}.`);
       }
     },
   };
+}
+
+/** How a provider's models come to embed what OpenAI's clients ask for. */
+export function embeddingsWay({ apiFormat }: Pick<ModelEntry["provider"], "apiFormat">): "passes" | "translated" | "refused" {
+  switch (apiFormat) {
+    case "openai":
+    case "azure_openai":
+    case "echo":
+      return "passes";
+    case "gemini":
+    case "vertex":
+    case "bedrock":
+      return "translated";
+    default:
+      return "refused";
+  }
 }
 
 /** What a model of any provider that has such models is sent for these texts. */

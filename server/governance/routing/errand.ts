@@ -27,7 +27,7 @@ export interface Prepared {
   /** A whole successful answer; null when the bytes are not one. */
   whole(bytes: Uint8Array): WholeReading | null;
   /** The provider's refusal in the caller's shape; null passes its bytes. */
-  refusal(status: number, bytes: Uint8Array): Uint8Array | null;
+  refusal(status: number, bytes: Uint8Array, headers: Headers): Uint8Array | null;
   /** What of the caller's request the provider was not told, by the caller's own names. */
   readonly dropped: readonly string[];
 }

@@ -19,7 +19,7 @@ export function asksVendor(route: Route, { operation }: TokenCount): boolean {
   return route.members.every(({ model }) => counts(model, operation));
 }
 
-function counts({ provider }: ModelEntry, operation: TokenCount["operation"]): boolean {
+export function counts({ provider }: { readonly provider: Pick<ModelEntry["provider"], "apiFormat"> }, operation: TokenCount["operation"]): boolean {
   return provider.apiFormat === (operation === "count_tokens" ? "anthropic" : "gemini");
 }
 

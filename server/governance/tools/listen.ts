@@ -62,7 +62,7 @@ export function sessionStream(call: Call, token: string, sender: Sender, open: O
     },
     { highWaterMark: 0 },
   ).getReader();
-  const codec: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null }) };
+  const codec: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };
   return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [KEEP_ALIVE], inputCharacters: null };
 }
 

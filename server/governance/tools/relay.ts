@@ -90,7 +90,7 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
       return state.failed;
     },
     push: (piece) => piece,
-    end: () => ({ complete: state.last !== null, last: state.last }),
+    end: () => ({ complete: state.last !== null, last: state.last, told: false }),
   };
   call.row.proxy_subtype = "sse_stream";
   return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null };

@@ -1,7 +1,7 @@
 import type { Refusal } from "../../kernel/errors.ts";
 import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
-import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
@@ -54,13 +54,13 @@ export class RpcStream implements StreamCodec {
     return out.length === 0 ? null : concat(out);
   }
 
-  end(): { complete: boolean; last: StreamPiece } {
+  end(): StreamEnding {
     if (!this.answered) {
       const rest = this.cutter.rest();
       const answer = rest.byteLength === 0 ? null : this.answerIn(rest);
       if (answer !== "withheld") this.last = answer;
     }
-    return { complete: this.refusal === null && (this.last !== null || this.id === null), last: this.last };
+    return { complete: this.refusal === null && (this.last !== null || this.id === null), last: this.last, told: false };
   }
 
   private answerIn(frame: Uint8Array): Uint8Array | "withheld" | null {

@@ -28,7 +28,7 @@ export const groupModelOperations: readonly Operation[] = [
     method: "POST",
     path: PATH,
     summary: "Bind models to a group",
-    description: "Binds those that are not bound yet; when all are, 409 already_bound.",
+    description: "Binds those that are not bound yet; when all are, 409 already_bound. The virtual model of a routing group may be bound too: that shows it in the group, and each of its members must be bound on its own.",
     body: modelIds,
     answer: { status: 200, about: "What was bound", schema: bindingResult },
     run: (call) => call.write((write) => bindGroupModels(write, call.tenantId, idOf(call), idsOf(call.body))),

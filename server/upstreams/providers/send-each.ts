@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Refusal } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { isRefusal, type ProviderReply } from "./provider.ts";
 import { readJson } from "./read-json.ts";
@@ -25,9 +25,12 @@ export async function sendEach(bodies: readonly JsonObject[], timeoutMs: number,
       return failed;
     }
     for (const { response, requestId: id } of replies as ProviderReply[]) {
-      const body = await readJson(response, timeoutMs);
-      if (body === null) return refuse("upstream_invalid_response");
-      answers.push({ body, headers: response.headers });
+      const read = await readJson(response, timeoutMs);
+      if ("code" in read) {
+        for (const reply of replies as ProviderReply[]) if (reply.response !== response) await reply.response.body?.cancel().catch(() => undefined);
+        return read;
+      }
+      answers.push({ body: read.body, headers: response.headers });
       requestId ??= id;
     }
   }

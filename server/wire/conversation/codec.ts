@@ -11,6 +11,10 @@ export interface TargetModel {
   readonly name: string;
   /** Its most output tokens, where known; formats that require a ceiling use it when the caller gave none. */
   readonly maxOutputTokens: number | null;
+  /** Whether it takes system messages inside a conversation, where the format knows such; yes when not said. */
+  readonly systemTurns?: boolean;
+  /** What a server of OpenAI's chat format calls the ceiling on output; `max_completion_tokens` when not said. */
+  readonly maxTokensName?: "max_tokens" | "max_completion_tokens";
 }
 
 /** What the writer of an answer must know of the call. */
@@ -65,8 +69,8 @@ export interface ProviderCodec {
   /** Null when the body is not an answer of this format. */
   readReply(body: JsonObject): ConversationReply | null;
   streamReader(): StreamReader;
-  /** `body` is null when it was no JSON object. */
-  readFault(status: number, body: JsonObject | null): ProviderFault;
+  /** `body` is null when it was no JSON object. Some vendors name the fault in a header. */
+  readFault(status: number, body: JsonObject | null, headers?: Headers): ProviderFault;
 }
 
 /** The half of a format that speaks with callers. Pure, no I/O, never throws. */

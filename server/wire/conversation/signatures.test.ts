@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { ConversationEvent } from "./reply.ts";
 import type { ConversationRequest, ReasoningPart, ToolCallPart, Turn } from "./request.ts";
-import { SignedCallsOfStream, signedCalls, withSignatures } from "./signatures.ts";
+import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "./signatures.ts";
 
 const thinking: ReasoningPart = { kind: "reasoning", text: "hm", signature: { family: "anthropic", value: "s1" }, redacted: false };
 const call = (id: string, signature?: string): ToolCallPart => ({ kind: "tool_call", id, name: "f", arguments: "{}", ...(signature === undefined ? {} : { signature: { family: "gemini" as const, value: signature } }) });
@@ -12,7 +12,7 @@ describe("signatures kept aside", () => {
     const signed = signedCalls({ index: 0, parts: [thinking, call("a", "g"), call("b")], stop: "tool_call", stopSequence: null, stopDetail: null });
     expect(signed.get("a")).toEqual({ call: { family: "gemini", value: "g" }, reasoning: [thinking] });
     expect(signed.get("b")).toEqual({ call: null, reasoning: [thinking] });
-    expect(signedCalls({ index: 0, parts: [call("c")], stop: "tool_call", stopSequence: null, stopDetail: null }).size).toBe(0);
+    expect(signedCalls({ index: 0, parts: [call("c")], stop: "tool_call", stopSequence: null, stopDetail: null })).toEqual(new Map([["c", null]]));
   });
 
   test("are found the same in a stream", () => {
@@ -26,7 +26,17 @@ describe("signatures kept aside", () => {
     ];
     const gathered = new SignedCallsOfStream();
     for (const event of events) gathered.note(event);
-    expect(gathered.signed().get("a")).toEqual({ call: { family: "gemini", value: "g" }, reasoning: [thinking] });
+    expect(gathered.signed(0).get("a")).toEqual({ call: { family: "gemini", value: "g" }, reasoning: [thinking] });
+  });
+
+  test("are told apart where two calls of an answer share an id, and go back to the call that the caller knows by another", () => {
+    const signed = signedCalls({ index: 0, parts: [call("a", "first"), call("a", "second")], stop: "tool_call", stopSequence: null, stopDetail: null });
+    const find = (id: string) => signed.get(id) ?? null;
+    const renamed = request([{ role: "assistant", parts: [call("a"), call("a_2")] }]);
+    expect(unsignedCallIds(renamed)).toEqual(["a", "a_2"]);
+    expect(withSignatures(renamed, find).turns[0]?.parts).toEqual([call("a", "first"), call("a_2", "second")]);
+    const asTheyCame = request([{ role: "assistant", parts: [call("a"), call("a")] }]);
+    expect(withSignatures(asTheyCame, find).turns[0]?.parts).toEqual([call("a", "first"), call("a", "second")]);
   });
 
   test("go back where a history has lost them, and nowhere else", () => {

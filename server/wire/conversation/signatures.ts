@@ -1,5 +1,6 @@
 import type { Candidate, ConversationEvent } from "./reply.ts";
 import type { AssistantPart, ConversationRequest, ReasoningPart, Signature, ToolCallPart, Turn } from "./request.ts";
+import { UniqueCallIds } from "./unique-call-ids.ts";
 
 /**
  * What a provider wants sent back with a tool call, by the call's id: the call's own signature and the signed reasoning
@@ -10,51 +11,79 @@ export interface Signed {
   readonly reasoning: readonly ReasoningPart[];
 }
 
-/** Of a whole answer: what is worth keeping, by tool call id. */
-export function signedCalls(candidate: Candidate): Map<string, Signed> {
-  const found = new Map<string, Signed>();
-  const reasoning = candidate.parts.filter((part): part is ReasoningPart => part.kind === "reasoning" && part.signature !== undefined);
-  for (const part of candidate.parts) {
-    if (part.kind !== "tool_call") continue;
-    if (part.signature !== undefined || reasoning.length > 0) found.set(part.id, { call: part.signature ?? null, reasoning });
-  }
-  return found;
+/**
+ * Of a whole answer, by tool call id: what is worth keeping, null where the provider signed nothing. Calls that share an
+ * id are told apart as the writers of answers tell them apart.
+ */
+export function signedCalls(candidate: Candidate): Map<string, Signed | null> {
+  return byCall(candidate.parts.flatMap((part) => (part.kind === "tool_call" ? [{ id: part.id, signature: part.signature ?? null }] : [])), candidate.parts.filter((part): part is ReasoningPart => part.kind === "reasoning" && part.signature !== undefined));
+}
+
+function byCall(calls: readonly { readonly id: string; readonly signature: Signature | null }[], reasoning: readonly ReasoningPart[]): Map<string, Signed | null> {
+  const ids = new UniqueCallIds();
+  return new Map(calls.map(({ id, signature }) => [ids.of(id), signature !== null || reasoning.length > 0 ? { call: signature, reasoning } : null]));
+}
+
+interface StreamedReasoning {
+  readonly kind: "reasoning";
+  text: string;
+  signature: Signature | null;
+  redacted: boolean;
+}
+
+interface StreamedCall {
+  readonly kind: "tool_call";
+  readonly id: string;
+  signature: Signature | null;
 }
 
 /** The same, gathered from the events of a stream. */
 export class SignedCallsOfStream {
-  private readonly parts = new Map<string, { kind: "reasoning"; text: string; signature: Signature | null; redacted: boolean } | { kind: "tool_call"; id: string; signature: Signature | null }>();
+  /** The parts of each candidate by their numbers, in the order they began. */
+  private readonly candidates = new Map<number, Map<number, StreamedReasoning | StreamedCall>>();
 
   note(event: ConversationEvent): void {
     if (event.kind === "part_start") {
-      if (event.type === "reasoning") this.parts.set(keyOf(event), { kind: "reasoning", text: "", signature: null, redacted: false });
-      else if (event.type === "tool_call") this.parts.set(keyOf(event), { kind: "tool_call", id: event.id, signature: null });
+      if (event.type === "reasoning") this.partsOf(event.candidate).set(event.part, { kind: "reasoning", text: "", signature: null, redacted: false });
+      else if (event.type === "tool_call") this.partsOf(event.candidate).set(event.part, { kind: "tool_call", id: event.id, signature: null });
     } else if (event.kind === "delta") {
-      const part = this.parts.get(keyOf(event));
+      const part = this.candidates.get(event.candidate)?.get(event.part);
       if (part?.kind === "reasoning") part.text += event.text;
     } else if (event.kind === "signature") {
-      const part = this.parts.get(keyOf(event));
+      const part = this.candidates.get(event.candidate)?.get(event.part);
       if (part === undefined) return;
       part.signature = event.signature;
       if (part.kind === "reasoning") part.redacted = event.redacted;
     }
   }
 
-  signed(): Map<string, Signed> {
-    const reasoning: ReasoningPart[] = [];
-    for (const part of this.parts.values()) {
-      if (part.kind === "reasoning" && part.signature !== null) reasoning.push({ kind: "reasoning", text: part.text, signature: part.signature, redacted: part.redacted });
-    }
-    const found = new Map<string, Signed>();
-    for (const part of this.parts.values()) {
-      if (part.kind === "tool_call" && (part.signature !== null || reasoning.length > 0)) found.set(part.id, { call: part.signature, reasoning });
-    }
-    return found;
+  signed(candidate: number): Map<string, Signed | null> {
+    const parts = [...this.partsOf(candidate).values()];
+    const reasoning = parts.flatMap((part): ReasoningPart[] => (part.kind === "reasoning" && part.signature !== null ? [{ kind: "reasoning", text: part.text, signature: part.signature, redacted: part.redacted }] : []));
+    return byCall(parts.filter((part) => part.kind === "tool_call"), reasoning);
+  }
+
+  private partsOf(candidate: number): Map<number, StreamedReasoning | StreamedCall> {
+    let parts = this.candidates.get(candidate);
+    if (parts === undefined) this.candidates.set(candidate, (parts = new Map()));
+    return parts;
   }
 }
 
-function keyOf({ candidate, part }: { readonly candidate: number; readonly part: number }): string {
-  return `${candidate}:${part}`;
+/** Ids of the calls in a history that came back without what they were signed with, each once. */
+export function unsignedCallIds(request: ConversationRequest): string[] {
+  const found = new Set<string>();
+  for (const { role, parts } of request.turns) {
+    if (role !== "assistant") continue;
+    const ids = new UniqueCallIds();
+    const reasons = hasSignedReasoning(parts);
+    for (const part of parts) {
+      if (part.kind !== "tool_call") continue;
+      const id = ids.of(part.id);
+      if (part.signature === undefined || !reasons) found.add(id);
+    }
+  }
+  return [...found];
 }
 
 /** The request with kept signatures put back where its own turns have none. */
@@ -70,12 +99,13 @@ export function withSignatures(request: ConversationRequest, kept: (callId: stri
 }
 
 function signedParts(parts: readonly AssistantPart[], kept: (callId: string) => Signed | null): readonly AssistantPart[] {
-  const reasons = parts.some((part) => part.kind === "reasoning" && part.signature !== undefined);
+  const reasons = hasSignedReasoning(parts);
+  const ids = new UniqueCallIds();
   let changed = false;
   let restored: readonly ReasoningPart[] = [];
   const signed = parts.map((part): AssistantPart => {
     if (part.kind !== "tool_call") return part;
-    const known = kept(part.id);
+    const known = kept(ids.of(part.id));
     if (known === null) return part;
     if (!reasons && restored.length === 0) restored = known.reasoning;
     if (part.signature !== undefined || known.call === null) return part;
@@ -85,4 +115,8 @@ function signedParts(parts: readonly AssistantPart[], kept: (callId: string) => 
   // Unsigned reasoning that a client sent back would stand beside the signed original.
   if (restored.length > 0) return [...restored, ...signed.filter(({ kind }) => kind !== "reasoning")];
   return changed ? signed : parts;
+}
+
+function hasSignedReasoning(parts: readonly AssistantPart[]): boolean {
+  return parts.some((part) => part.kind === "reasoning" && part.signature !== undefined);
 }

@@ -1,4 +1,4 @@
-import type { StreamCodec, StreamPiece } from "../stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import type { StreamReader, StreamWriter } from "./codec.ts";
 import type { ConversationEvent } from "./reply.ts";
@@ -10,28 +10,30 @@ export class TranslatedStream implements StreamCodec {
   private readonly reader: StreamReader;
   private readonly writer: StreamWriter;
   private readonly seen: ((event: ConversationEvent) => void) | null;
+  private readonly enclosed: boolean;
   begun = false;
   usage: Usage | null = null;
   outputLength = 0;
   providerError: string | null = null;
 
-  /** `seen` is told of every event. */
-  constructor(reader: StreamReader, writer: StreamWriter, seen: ((event: ConversationEvent) => void) | null) {
+  /** `seen` is told of every event. `enclosed`: the answer is one JSON document, which an error leaves open. */
+  constructor(reader: StreamReader, writer: StreamWriter, seen: ((event: ConversationEvent) => void) | null, { enclosed = false } = {}) {
     this.reader = reader;
     this.writer = writer;
     this.seen = seen;
+    this.enclosed = enclosed;
   }
 
   push(piece: Uint8Array): StreamPiece {
     return this.write(this.reader.push(piece));
   }
 
-  end(): { complete: boolean; last: StreamPiece } {
+  end(): StreamEnding {
     const { events, complete } = this.reader.end();
     const rest = this.write(events);
-    if (!complete || this.providerError !== null) return { complete: false, last: rest };
+    if (!complete || this.providerError !== null) return { complete: false, last: rest, told: this.providerError !== null && !this.enclosed };
     const closing = encoder.encode(this.writer.close());
-    return { complete: true, last: rest === null ? closing : Buffer.concat([rest, closing]) };
+    return { complete: true, last: rest === null ? closing : Buffer.concat([rest, closing]), told: false };
   }
 
   private write(events: readonly ConversationEvent[]): StreamPiece {

@@ -182,6 +182,11 @@ describe("a failure", () => {
     expect(converseCodec.readFault(status, body)).toEqual(fault as ReturnType<typeof converseCodec.readFault>);
   });
 
+  test("is named by the header, which the vendor gives where its body does not", () => {
+    const headers = new Headers({ "x-amzn-errortype": "ThrottlingException:http://internal.amazon.com/coral/" });
+    expect(converseCodec.readFault(429, { message: "Slow down." }, headers)).toEqual({ status: 429, message: "Slow down.", code: "ThrottlingException", param: null });
+  });
+
   test.each([
     [{ exception: "throttlingException", payload: { message: "Slow down." } }, { status: 429, message: "Slow down.", code: "throttlingException", param: null }],
     [{ exception: "validationException", payload: { message: "Bad." } }, { status: 400, message: "Bad.", code: "validationException", param: null }],

@@ -23,8 +23,8 @@ function shortName(type: string): string {
   return type.replace(/^[^#]*#/, "").replace(/:.*$/s, "");
 }
 
-export function readConverseFault(status: number, body: JsonObject | null): ProviderFault {
-  const type = text(body?.["__type"]) ?? text(body?.code);
+export function readConverseFault(status: number, body: JsonObject | null, headers?: Headers): ProviderFault {
+  const type = text(headers?.get("x-amzn-errortype")) ?? text(body?.["__type"]) ?? text(body?.code);
   const message = text(body?.message) ?? text(body?.Message) ?? text(body?.originalMessage) ?? `Amazon Bedrock answered ${status}.`;
   return { status, message, code: type === null ? null : shortName(type), param: null };
 }

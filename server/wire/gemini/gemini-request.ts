@@ -1,8 +1,9 @@
 import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import { visitToolTexts } from "../tool-texts.ts";
 import { listIn, numberIn, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
 import { geminiProblems } from "./request-check.ts";
-import { contentSlots, roleOf } from "./texts.ts";
+import { contentSlots, roleOf, textSlot } from "./texts.ts";
 import { toolNames, withoutTools } from "./tool-list.ts";
 
 /** What the address of a generateContent call says: the format keeps it out of the body. */
@@ -77,6 +78,8 @@ export class GeminiRequest implements InboundRequest {
 
   texts(): readonly TextSlot[] {
     const slots: TextSlot[] = [];
+    const tools = spellingIn(this.body, "tools");
+    visitToolTexts(this.body[tools], (holder) => slots.push(...textSlot(holder as JsonObject, "description", "tool_definition", () => this.document.touch(tools))));
     const system = objectIn(this.body, "systemInstruction");
     if (system !== null) {
       const name = spellingIn(this.body, "systemInstruction");

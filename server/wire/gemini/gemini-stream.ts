@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../document.ts";
 import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
-import type { StreamCodec, StreamPiece } from "../stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";
 import { outputLength } from "./gemini-reply.ts";
@@ -23,6 +23,7 @@ abstract class PassingStream implements StreamCodec {
   private held: Uint8Array | null = null;
   protected finished = false;
   protected lastUsage: Usage | null = null;
+  private errorFramed = false;
   begun = false;
   outputLength = 0;
   providerError: string | null = null;
@@ -35,13 +36,14 @@ abstract class PassingStream implements StreamCodec {
     return this.release(this.cutter.push(piece));
   }
 
-  end(): { complete: boolean; last: StreamPiece } {
+  end(): StreamEnding {
     const rest = this.cutter.rest();
     const parts = this.held === null ? [] : [this.held];
-    if (rest.byteLength > 0) this.read(rest);
     const closes = this.closes(rest);
+    if (rest.byteLength > 0) this.read(rest, closes);
     if (closes && rest.byteLength > 0) parts.push(rest);
-    return { complete: this.finished && this.providerError === null && (closes || !this.needsClosing), last: parts.length === 0 ? null : concat(parts) };
+    const whole = closes || !this.needsClosing;
+    return { complete: this.finished && this.providerError === null && whole, last: parts.length === 0 ? null : concat(parts), told: this.errorFramed && whole };
   }
 
   /** Whether an answer without anything behind its last frame is torn. */
@@ -62,13 +64,18 @@ abstract class PassingStream implements StreamCodec {
 
   /** The JSON text in a frame; null where there is none. */
   protected abstract dataOf(frame: string): string | null;
+  /** Whether a client of this form finds the JSON text in it. */
+  protected abstract isFramed(frame: string): boolean;
 
-  protected read(bytes: Uint8Array): void {
-    const data = this.dataOf(decoder.decode(bytes));
+  /** `passed`: whether the caller gets these bytes. */
+  protected read(bytes: Uint8Array, passed = true): void {
+    const frame = decoder.decode(bytes);
+    const data = this.dataOf(frame);
     const body = data === null ? null : bodyIn(data);
     if (body === null) return;
     const error = member(body, "error");
     if (error !== undefined) {
+      this.errorFramed ||= passed && this.isFramed(frame);
       this.providerError = (isObject(error) ? textIn(error, "message") : null) ?? "the provider reported an error";
       return;
     }
@@ -110,10 +117,14 @@ export class GeminiStream extends PassingStream {
     return piece;
   }
 
-  protected override read(bytes: Uint8Array): void {
+  protected override read(bytes: Uint8Array, passed = true): void {
     // What waits to be read is older than what is read now.
     this.lastUsage = this.usage;
-    super.read(bytes);
+    super.read(bytes, passed);
+  }
+
+  protected isFramed(frame: string): boolean {
+    return frameData(frame) !== null;
   }
 
   protected closes(rest: Uint8Array): boolean {
@@ -138,6 +149,10 @@ export class GeminiArrayStream extends PassingStream {
 
   protected dataOf(element: string): string {
     return elementData(element);
+  }
+
+  protected isFramed(): boolean {
+    return true;
   }
 }
 

@@ -48,7 +48,7 @@ function partSlots(part: JsonObject, role: Role, touch: () => void): TextSlot[] 
   return slots;
 }
 
-function textSlot(holder: JsonObject, name: string, role: Role, touch: () => void): TextSlot[] {
+export function textSlot(holder: JsonObject, name: string, role: Role, touch: () => void): TextSlot[] {
   const key = spellingIn(holder, name);
   const text = holder[key];
   if (typeof text !== "string") return [];

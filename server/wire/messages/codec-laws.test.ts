@@ -70,7 +70,7 @@ const request: fc.Arbitrary<ConversationRequest> = fc.record({
     { effort: "none" as const, budgetTokens: 0, visible: null },
     { effort: "high" as const, budgetTokens: null, visible: true },
     { effort: null, budgetTokens: -1, visible: false },
-    { effort: "max" as const, budgetTokens: 1500, visible: null },
+    { effort: "max" as const, budgetTokens: 1500, visible: true },
   ),
   endUser: fc.option(word),
   stream: fc.boolean(),

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
-import type { StreamCodec, StreamPiece } from "../stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { laterUsage, usageOf } from "./usage.ts";
 
@@ -34,11 +34,11 @@ export class MessagesStream implements StreamCodec {
     return kept.length === 0 ? null : concat(kept);
   }
 
-  end(): { complete: boolean; last: StreamPiece } {
+  end(): StreamEnding {
     const rest = this.cutter.rest();
     // Half an event helps nobody; a whole one goes on only behind an answer that had ended.
-    if (isWholeEvent(rest) && this.keep(rest) && this.finished) this.closing = this.closing === null ? rest : concat([this.closing, rest]);
-    return { complete: this.finished && this.providerError === null, last: this.closing };
+    if (isWholeEvent(rest) && this.keep(rest) && (this.finished || this.providerError !== null)) this.closing = this.closing === null ? rest : concat([this.closing, rest]);
+    return { complete: this.finished && this.providerError === null, last: this.closing, told: this.providerError !== null };
   }
 
   private keep(frame: Uint8Array): boolean {

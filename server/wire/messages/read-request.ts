@@ -117,7 +117,8 @@ function readReasoning(thinking: JsonValue | undefined, config: JsonValue | unde
   const said = isObject(config) ? config.effort : undefined;
   const effort = EFFORTS.find((known) => known === said) ?? null;
   if (!isObject(thinking)) return effort === null ? null : { effort, budgetTokens: null, visible: null };
-  const visible = thinking.display === "summarized" ? true : thinking.display === "omitted" ? false : null;
+  // Thoughts are shown where nothing is said of them.
+  const visible = thinking.display !== "omitted";
   if (thinking.type === "disabled") return { effort: "none" satisfies Effort, budgetTokens: 0, visible: null };
   if (thinking.type === "enabled") return { effort, budgetTokens: numberOf(thinking.budget_tokens), visible };
   // Adaptive, and whatever the vendor comes to call it: the model decides, and an effort says enough.

@@ -1,11 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
+import type { TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { messagesCodec } from "./messages-codec.ts";
 
 const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"));
-const TARGET = { name: "claude-opus-5-5", maxOutputTokens: null };
+const TARGET: TargetModel = { name: "claude-opus-5-5", maxOutputTokens: null };
 
 const BARE: ConversationRequest = {
   instructions: [],
@@ -108,7 +109,7 @@ const EXPECTED: Record<string, ConversationRequest> = {
   reasoning: {
     ...BARE,
     maxOutputTokens: 8192,
-    reasoning: { effort: null, budgetTokens: 4096, visible: null },
+    reasoning: { effort: null, budgetTokens: 4096, visible: true },
     tools: [{ name: "multiply", description: null, schema: { type: "object", properties: { a: { type: "number" }, b: { type: "number" } } }, strict: null }],
     turns: [
       { role: "user", parts: [{ kind: "text", text: "What is 17 * 23?" }] },
@@ -124,6 +125,11 @@ const EXPECTED: Record<string, ConversationRequest> = {
     ],
   },
 };
+
+test.each([["enabled", true], ["adaptive", true]])("thinking that says nothing of its display (%s) is shown, as the vendor shows it", (type, visible) => {
+  const body = { ...(fixture("request-text") as object), thinking: { type, budget_tokens: 2048 } };
+  expect(messagesCodec.readRequest(body as never)).toMatchObject({ request: { reasoning: { visible } } });
+});
 
 describe("a Messages request", () => {
   for (const [name, request] of Object.entries(EXPECTED)) {
@@ -209,18 +215,15 @@ describe("writing a request of another format", () => {
 
   test("places instructions inside a conversation where the vendor takes them", () => {
     const system: Turn = { role: "system", parts: [{ kind: "text", text: "S" }] };
-    const roles = (turns: Turn[], name = TARGET.name) => {
-      const { body, dropped } = write({ turns }, { name, maxOutputTokens: null });
+    const roles = (turns: Turn[], systemTurns = true) => {
+      const { body, dropped } = write({ turns }, { name: TARGET.name, maxOutputTokens: null, systemTurns });
       return { roles: (body.messages as JsonObject[]).map(({ role }) => role), system: body.system, dropped };
     };
     expect(roles([system, user("a")])).toEqual({ roles: ["user"], system: "S", dropped: [] });
     expect(roles([user("a"), call("1"), system, result("1"), call("2")])).toEqual({ roles: ["user", "assistant", "user", "system", "assistant"], system: undefined, dropped: [] });
     expect(roles([user("a"), system, user("b"), system])).toEqual({ roles: ["user", "system"], system: undefined, dropped: [] });
     expect(roles([user("a"), call("1"), system])).toEqual({ roles: ["user", "assistant"], system: "S", dropped: ["system_turn"] });
-    for (const older of ["claude-sonnet-4-5-20250929", "claude-3-haiku", "claude-opus-4-7", "claude-opus-4-20250514"]) {
-      expect(roles([user("a"), system], older)).toEqual({ roles: ["user"], system: "S", dropped: ["system_turn"] });
-    }
-    for (const newer of ["claude-opus-4-8", "claude-opus-5", "claude-sonnet-5-5"]) expect(roles([user("a"), system], newer).roles).toEqual(["user", "system"]);
+    expect(roles([user("a"), system], false)).toEqual({ roles: ["user"], system: "S", dropped: ["system_turn"] });
   });
 
   test("drops thoughts that are not signed by the vendor", () => {

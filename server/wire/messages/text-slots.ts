@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { visitToolTexts } from "../tool-texts.ts";
 
 type Role = TextSlot["role"];
 
@@ -40,6 +41,7 @@ export function textSlots(body: JsonObject, touch: (member: string) => void): Te
     if (typeof value === "string") slots.push(textMember(holder, name, role, changed));
     else if (Array.isArray(value)) for (const block of value) if (isObject(block)) blockSlots(block, role, changed, slots);
   };
+  visitToolTexts(body.tools, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", () => touch("tools"))));
   walk(body, "system", "system", "system");
   if (Array.isArray(body.messages)) {
     for (const message of body.messages) {

@@ -11,8 +11,6 @@ const MOST_CACHE_MARKS = 4;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 /** The vendor refuses user ids that look like an address of a person. */
 const MAIL_ADDRESS = /@/;
-/** Models from before system messages inside a conversation: they refuse them. */
-const WITHOUT_SYSTEM_TURNS = /claude-(?:instant|v?[123]\b|(?:sonnet|haiku)-4|opus-4(?!-(?:[89]|1\d)\b))/;
 const JSON_ONLY: TextPart = { kind: "text", text: "Answer with a single valid JSON object and with nothing before or behind it." };
 
 /** Writes a request as a Messages body for the model. */
@@ -20,7 +18,7 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
   const shortfall: Shortfall = { dropped: new Set(), unsupported: [] };
   reportUnsaid(request, shortfall);
 
-  const turns = writeTurns(request.turns, !WITHOUT_SYSTEM_TURNS.test(target.name), shortfall);
+  const turns = writeTurns(request.turns, target.systemTurns ?? true, shortfall);
   if (turns.messages.length === 0 && shortfall.unsupported.length === 0) shortfall.unsupported.push({ feature: "messages", message: "at least one message must hold a text or a file" });
   const instructions = [...request.instructions, ...turns.instructions];
   if (request.output?.kind === "json") instructions.push(JSON_ONLY);

@@ -2,7 +2,7 @@ import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { finishReason, refusalNote } from "./chat-stop.ts";
-import { UniqueCallIds } from "./unique-call-ids.ts";
+import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 import { usageMember } from "./usage.ts";
 
 /**

@@ -18,7 +18,7 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
     if (request.parallelToolCalls !== null) body.parallel_tool_calls = request.parallelToolCalls;
   }
   const said: Readonly<Record<string, JsonValue | null>> = {
-    max_completion_tokens: request.maxOutputTokens,
+    [target.maxTokensName ?? "max_completion_tokens"]: request.maxOutputTokens,
     temperature: request.temperature,
     top_p: request.topP,
     seed: request.seed,

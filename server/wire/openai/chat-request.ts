@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { visitToolTexts } from "../tool-texts.ts";
 import { BodyChecks, MOST_PROBLEMS } from "./body-checks.ts";
 import { objectOf } from "./loose-fields.ts";
 import { toolNames, toolsWithout } from "./offered-tools.ts";
@@ -46,6 +47,7 @@ export class ChatRequest extends OpenAiRequest {
   }
 
   protected visitAll(visit: TextVisitor): void {
+    visitDefinitions(this.body, visit);
     for (const message of this.messages) visitMessage(message, visit);
     const prediction = objectOf(this.body.prediction);
     if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", visit);
@@ -79,6 +81,7 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
   const checks = new BodyChecks(document.value);
   checks.model();
   const measure = new TextMeasure();
+  visitDefinitions(document.value, measure.visit);
   checkMessages(document.value.messages, checks, measure);
   const prediction = objectOf(document.value.prediction);
   if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", measure.visit);
@@ -91,6 +94,10 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
   checks.whole("max_tokens");
   checks.whole("n", 1);
   return checks.fields.length > 0 ? { fields: checks.fields } : new ChatRequest(document, measure);
+}
+
+function visitDefinitions(body: JsonObject, visit: TextVisitor): void {
+  for (const member of ["tools", "functions"]) if (body[member] !== undefined) visitToolTexts(body[member], (holder) => visit("tool_definition", "text", holder, "description", member));
 }
 
 /** One pass: checked and measured together. */

@@ -4,7 +4,7 @@ import type { JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
 import { finishReason, refusalNote } from "./chat-stop.ts";
 import { writeFault } from "./fault.ts";
-import { UniqueCallIds } from "./unique-call-ids.ts";
+import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 import { usageMember } from "./usage.ts";
 
 interface Written {

@@ -1,5 +1,5 @@
 import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
-import type { StreamCodec, StreamPiece } from "../stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { usageOf } from "./usage.ts";
 
@@ -49,12 +49,12 @@ export abstract class ChunkStream implements StreamCodec {
   }
 
   /** Call once the provider has ended its stream. */
-  end(): { complete: boolean; last: StreamPiece } {
+  end(): StreamEnding {
     const rest = this.cutter.rest();
     // An event without its blank line passes on; half of one neither ends an answer nor helps anybody.
     const kept = isWholeEvent(rest) && this.keep(rest) ? rest : null;
     const ended = this.closing !== null || this.finished;
-    return { complete: ended && this.providerError === null, last: kept === null ? this.closing : this.closing === null ? kept : concat([this.closing, kept]) };
+    return { complete: ended && this.providerError === null, last: kept === null ? this.closing : this.closing === null ? kept : concat([this.closing, kept]), told: this.providerError !== null };
   }
 
   private keep(frame: Uint8Array): boolean {

@@ -107,17 +107,26 @@ export abstract class OpenAiRequest implements InboundRequest {
     if (this.document.has("model_id")) edits.set("model_id", null);
     if (this.body.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
     if (changes.defaultTemperature !== null && this.temperature === null) edits.set("temperature", String(changes.defaultTemperature));
-    if (changes.defaultMaxTokens !== null && this.maxTokens === null) edits.set(this.defaultCeiling, String(changes.defaultMaxTokens));
+    if (changes.defaultMaxTokens !== null && this.maxTokens === null) edits.set(changes.maxTokensName ?? this.defaultCeiling, String(changes.defaultMaxTokens));
     if (changes.systemPrompt !== null) {
       const edit = this.promptEdit(changes.systemPrompt);
       if (edit !== null) edits.set(edit[0], edit[1]);
     }
+    if (changes.maxTokensName != null) this.renameCeiling(changes.maxTokensName, edits);
     this.ownEdits(edits);
     return this.document.text(edits);
   }
 
   /** What an endpoint asks of the provider whatever the caller said. */
   protected ownEdits(_edits: Map<string, string | null>): void {}
+
+  /** One ceiling by one name: the greater of two, as the controls saw it. */
+  private renameCeiling(name: string, edits: Map<string, string | null>): void {
+    const others = this.ceilings.filter((other) => other !== name && this.document.has(other));
+    if (others.length === 0 || !this.ceilings.includes(name)) return;
+    for (const other of others) edits.set(other, null);
+    if (this.maxTokens !== null) edits.set(name, String(this.maxTokens));
+  }
 
   protected changed(member: string): void {
     this.document.touch(member);

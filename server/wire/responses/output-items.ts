@@ -1,7 +1,7 @@
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { AssistantPart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { UniqueCallIds } from "../openai/unique-call-ids.ts";
+import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 
 type Status = "in_progress" | "completed" | "incomplete";
 

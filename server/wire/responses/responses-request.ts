@@ -1,5 +1,6 @@
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { visitToolTexts } from "../tool-texts.ts";
 import { BodyChecks, MOST_PROBLEMS } from "../openai/body-checks.ts";
 import { objectOf, objectsOf, stringOf } from "../openai/loose-fields.ts";
 import { toolNames, toolsWithout } from "../openai/offered-tools.ts";
@@ -52,6 +53,7 @@ export class ResponsesRequest extends OpenAiRequest {
   }
 
   protected visitAll(visit: TextVisitor): void {
+    visitToolTexts(this.body.tools, (holder) => visit("tool_definition", "text", holder, "description", "tools"));
     visitTexts("system", this.body, "instructions", "instructions", visit);
     const variables = objectOf(objectOf(this.body.prompt)?.variables);
     if (variables !== null) for (const name of Object.keys(variables)) visitTexts("user", variables, name, "prompt", visit);

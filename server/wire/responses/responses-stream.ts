@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../document.ts";
 import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
-import type { StreamCodec, StreamPiece } from "../stream.ts";
+import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { usageOf } from "./usage.ts";
 
@@ -33,10 +33,10 @@ export class ResponsesStream implements StreamCodec {
   }
 
   /** Call once the provider has ended its stream. A response the provider let fail is not complete; its own event still goes out. */
-  end(): { complete: boolean; last: StreamPiece } {
+  end(): StreamEnding {
     const rest = this.cutter.rest();
     if (isWholeEvent(rest) && this.keep(rest)) this.closing.push(rest);
-    return { complete: this.finished, last: this.closing.length === 0 ? null : concat(this.closing) };
+    return { complete: this.finished && this.providerError === null, last: this.closing.length === 0 ? null : concat(this.closing), told: this.providerError !== null };
   }
 
   private keep(frame: Uint8Array): boolean {

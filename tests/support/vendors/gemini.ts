@@ -7,6 +7,8 @@ export function answerGemini(path: string, body: Loose): Response {
   switch (method) {
     case "countTokens":
       return Response.json({ totalTokens: COUNTED });
+    case "embedContent":
+      return Response.json({ embedding: { values: VECTORS[0] } });
     case "batchEmbedContents":
       return Response.json({ embeddings: listOf(body.requests).map((_, at) => ({ values: VECTORS[at % VECTORS.length] })) });
     case "generateContent":

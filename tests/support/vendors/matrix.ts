@@ -53,6 +53,12 @@ export const PROVIDERS = [
 ] as const satisfies readonly ProviderRow[];
 export type ProviderId = (typeof PROVIDERS)[number]["id"];
 
+/** Who thinks, and where a caller of each surface sees it: another test runs these, with the one client that asks for it. */
+export const REASONING = {
+  providers: ["openai-responses", "anthropic", "gemini", "bedrock", "vertex-gemini", "vertex-claude"] satisfies readonly ProviderId[],
+  surfaces: ["responses", "messages", "gemini"] satisfies readonly SurfaceName[],
+};
+
 export interface Cell {
   readonly client: ClientId;
   readonly provider: ProviderId;

@@ -4,6 +4,7 @@ import type { CatalogEntry } from "@gatehouse/contracts/catalog";
 import { catalogEntry as entrySchema } from "@gatehouse/contracts/catalog";
 import { catalogEntry, catalogFacts, listCatalog } from "./catalog.ts";
 import { catalogProvider } from "./known-providers.ts";
+import { dialectByName } from "./model-facts.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const all = await listCatalog({}, { limit: 10_000, offset: 0 }, NOW);
@@ -112,4 +113,17 @@ describe("what the catalog knows of a model that is made", () => {
     expect(await catalogFacts(openai, ["my-finetune"], NOW)).toBeNull();
     expect(await catalogFacts({ provider_key: "echo", api_format: "echo", base_url: null }, ["gpt-4o"], NOW)).toBeNull();
   });
+});
+
+test.each([
+  ["claude-3-haiku", false, true],
+  ["claude-sonnet-4-5-20250929", false, true],
+  ["claude-opus-4-20250514", false, true],
+  ["claude-opus-4-7", false, false],
+  ["anthropic.claude-opus-4-8-v1:0", true, false],
+  ["claude-sonnet-5", true, false],
+  ["claude-fable-5-1", true, false],
+  ["gpt-6-sol", null, null],
+])("%s: system messages inside a conversation %p, sampling %p", (name, supports_system_turns, supports_sampling) => {
+  expect(dialectByName(name)).toEqual({ supports_system_turns, supports_sampling });
 });

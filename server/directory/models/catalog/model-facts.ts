@@ -7,6 +7,8 @@ export interface Capabilities {
   readonly supports_tools: boolean | null;
   readonly supports_file_uploads: boolean | null;
   readonly supports_streaming: boolean | null;
+  readonly supports_system_turns: boolean | null;
+  readonly supports_sampling: boolean | null;
 }
 
 // Kinds of models this gateway has no surface for, and names that are patterns and no models.
@@ -37,7 +39,7 @@ export function modesByName(vendor: string, model: string): readonly Mode[] | nu
   return RESPONSES_TOO.test(name) && !name.includes("audio") ? ["chat", "responses"] : ["chat"];
 }
 
-const UNKNOWN: Capabilities = { supports_vision: null, supports_tools: null, supports_file_uploads: null, supports_streaming: null };
+const UNKNOWN: Capabilities = { supports_vision: null, supports_tools: null, supports_file_uploads: null, supports_streaming: null, supports_system_turns: null, supports_sampling: null };
 const ALL = { supports_vision: true, supports_tools: true, supports_file_uploads: true };
 
 // The name may stand behind a vendor ("anthropic/claude...", "us.anthropic.claude...").
@@ -63,5 +65,16 @@ export function capabilitiesByName(model: string, modes: readonly Mode[]): Capab
     return { ...UNKNOWN, supports_tools: false, supports_file_uploads: false, supports_streaming: mode === "completion" ? true : mode === "embedding" || mode === "moderation" ? false : null };
   }
   const found = CAPABILITIES.find(([pattern]) => pattern.test(model.toLowerCase()))?.[1];
-  return { ...UNKNOWN, ...found, supports_streaming: true };
+  return { ...UNKNOWN, ...found, ...dialectByName(model), supports_streaming: true };
+}
+
+// Claude models from before system messages inside a conversation, and those that take default sampling alone.
+const WITHOUT_SYSTEM_TURNS = /claude-(?:instant|v?[123]\b|(?:sonnet|haiku)-4|opus-4(?!-(?:[89]|1\d)\b))/;
+const WITHOUT_SAMPLING = /claude-(?:opus-4-(?:[7-9]|1\d)\b|[a-z]+-(?:[5-9]|[1-9]\d)\b)/;
+
+/** What the name says of how a model may be spoken to; null where it says nothing. */
+export function dialectByName(model: string): Pick<Capabilities, "supports_system_turns" | "supports_sampling"> {
+  const name = model.toLowerCase();
+  if (!name.includes("claude-")) return { supports_system_turns: null, supports_sampling: null };
+  return { supports_system_turns: !WITHOUT_SYSTEM_TURNS.test(name), supports_sampling: !WITHOUT_SAMPLING.test(name) };
 }

@@ -13,6 +13,7 @@ describe("the address", () => {
     ["https://r.openai.azure.com", "https://r.openai.azure.com/openai/v1/chat/completions"],
     ["https://r.openai.azure.com/", "https://r.openai.azure.com/openai/v1/chat/completions"],
     ["https://r.openai.azure.com/openai", "https://r.openai.azure.com/openai/v1/chat/completions"],
+    ["https://r.openai.azure.com/openai/v1?api-version=preview", "https://r.openai.azure.com/openai/v1/chat/completions?api-version=preview"],
     ["https://r.openai.azure.com/openai/v1/", "https://r.openai.azure.com/openai/v1/chat/completions"],
     ["https://r.openai.azure.com/openai/deployments/gpt?api-version=2024-06-01", "https://r.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-06-01"],
     ["https://r.openai.azure.com/openai/deployments/gpt", "https://r.openai.azure.com/openai/deployments/gpt/chat/completions?api-version=2024-10-21"],

@@ -24,6 +24,7 @@ function url(target: ProviderTarget, operation: Operation): string {
   const [address = "", query] = target.baseUrl.split("?", 2);
   const base = withoutSlash(address);
   if (base.includes("/deployments/")) return `${base}${path}?${query ?? `api-version=${LAST_DATED_VERSION}`}`;
-  if (base.endsWith("/openai/v1")) return `${base}${path}`;
-  return `${base.replace(/\/openai$/, "")}/openai/v1${path}`;
+  const version = query === undefined ? "" : `?${query}`;
+  if (base.endsWith("/openai/v1")) return `${base}${path}${version}`;
+  return `${base.replace(/\/openai$/, "")}/openai/v1${path}${version}`;
 }

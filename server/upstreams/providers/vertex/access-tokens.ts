@@ -72,7 +72,8 @@ export class AccessTokens {
       const body = new URLSearchParams({ grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer", assertion }).toString();
       const headers = { "content-type": "application/x-www-form-urlencoded", accept: "application/json", "user-agent": "gatehouse" };
       const response = await this.outbound.fetch(account.tokenUri, { method: "POST", headers, body, abort: new AbortController(), timeoutMs: TIMEOUT_MS });
-      const answer = await readJson(response, TIMEOUT_MS);
+      const read = await readJson(response, TIMEOUT_MS);
+      const answer = "body" in read ? read.body : null;
       if (response.status >= 500) return refuse("upstream_error", undefined, { reason: `the token endpoint answered ${response.status}` });
       if (!response.ok || typeof answer?.access_token !== "string") {
         return refuse("upstream_auth_failed", undefined, { reason: `the token endpoint answered ${response.status}${typeof answer?.error === "string" ? `: ${answer.error}` : ""}` });

@@ -1,0 +1,86 @@
+import { embeddingsWay } from "../server/governance/routing/embeddings.ts";
+import { providerFormat, type Spoken } from "../server/governance/routing/provider-format.ts";
+import { counts } from "../server/governance/routing/token-count.ts";
+import type { ConversationFormat } from "../server/wire/conversation/codec.ts";
+import { CELLS, CLIENTS, FEATURES, PROVIDERS, REASONING, SURFACES, type SurfaceName } from "../tests/support/vendors/matrix.ts";
+
+type Table = (head: readonly string[], rows: readonly (readonly string[])[]) => string;
+
+const PATHS: Readonly<Record<SurfaceName, string>> = {
+  chat: "/v1/proxy/llm/chat/completions",
+  responses: "/v1/proxy/llm/responses",
+  completions: "/v1/proxy/llm/completions",
+  messages: "/v1/messages",
+  gemini: "/v1beta/models/{model}:generateContent",
+};
+
+const FORMAT_NAMES: Readonly<Record<ConversationFormat, string>> = { chat: "chat", responses: "responses", completions: "completions", messages: "messages", gemini: "Gemini", converse: "Converse" };
+
+const ABOUT: Readonly<Record<(typeof PROVIDERS)[number]["id"], string>> = {
+  openai: "`openai`, modes chat and completion",
+  "openai-responses": "`openai`, mode responses",
+  azure: "`azure_openai`, mode chat",
+  anthropic: "`anthropic`",
+  gemini: "`gemini`",
+  bedrock: "`bedrock`",
+  "vertex-gemini": "`vertex`, Gemini models",
+  "vertex-claude": "`vertex`, Claude models",
+  echo: "`echo`",
+};
+
+const spoken = ({ apiFormat, modelName, modes }: (typeof PROVIDERS)[number]): Spoken => ({ modelName, modes, provider: { apiFormat } });
+
+function way(model: Spoken, surface: SurfaceName): string {
+  const format = providerFormat(model, surface);
+  return format === surface ? "passes" : `as ${FORMAT_NAMES[format]}`;
+}
+
+function waysTable(table: Table): string {
+  const rows = PROVIDERS.map((provider) => {
+    const model = spoken(provider);
+    return [ABOUT[provider.id], ...SURFACES.map((surface) => way(model, surface)), embeddingsWay(model.provider), counts(model, "count_tokens") ? "passes" : "estimate", counts(model, "gemini_count") ? "passes" : "estimate"];
+  });
+  return table(["model's provider", ...SURFACES.map((surface) => FORMAT_NAMES[surface]), "embeddings", "count_tokens", "countTokens"], rows);
+}
+
+const PROVED = { text: "text", tools: "tools", structured: "structured output", picture: "images" } as const;
+
+/** In which forms the clients' tests prove it. */
+function proof(surface: SurfaceName, provider: string, feature: string): string {
+  const clients = new Set<string>(CLIENTS.filter((client) => client.surface === surface).map(({ id }) => id));
+  const cells = CELLS.filter((cell) => clients.has(cell.client) && cell.provider === provider && cell.feature === feature);
+  const forms = [cells.some(({ stream }) => !stream) ? "whole" : "", cells.some(({ stream }) => stream) ? "stream" : ""].filter((form) => form !== "");
+  return forms.length === 0 ? "–" : forms.join(", ");
+}
+
+function reasoningProof(surface: SurfaceName, provider: string): string {
+  return (REASONING.surfaces as readonly string[]).includes(surface) && (REASONING.providers as readonly string[]).includes(provider) ? "whole, stream" : "–";
+}
+
+function proofTable(surface: SurfaceName, table: Table): string {
+  const rows = PROVIDERS.map(({ id }) => [ABOUT[id], ...FEATURES.map((feature) => proof(surface, id, feature)), reasoningProof(surface, id)]);
+  const packages = [...new Set(CLIENTS.filter((client) => client.surface === surface).map((client) => client.packages.map((name) => `\`${name}\``).join(" with ")))];
+  return `### \`${PATHS[surface]}\`\n\nClients: ${packages.join(", ")}.\n\n${table(["model's provider", ...FEATURES.map((feature) => PROVED[feature]), "reasoning shown"], rows)}`;
+}
+
+/** Which surface reaches which provider, and what of it the official clients' tests prove. */
+export function surfacesPage(note: string, table: Table): string {
+  return `# Surfaces and providers
+
+${note}
+
+## How a call reaches the provider
+
+*passes*: the caller's bytes go to the provider as they came, apart from what governance changed, and the answer's bytes come back. *as X*: translated into the format X and back; [the lists](translation.md) say what is dropped or refused. *estimate*: counted by the gateway, which says so in \`x-gw-token-count\`.
+
+${waysTable(table)}
+
+Models of OpenAI-compatible servers are spoken to by their modes: \`responses\` and \`completion\` pass where the model has the mode, and are translated where it has not.
+
+## What is proved
+
+Each cell is run by the test suite with the vendor's own client, unchanged but for base URL and key, against an independent fake of the provider. *whole*: one answer; *stream*: streamed. \`–\`: the format or the provider has no such thing, or no test of it. Beside these, each translation pair has fixtures of the vendors' own bytes, and translated calls are compared with those of another gateway; every difference has its reason in \`tests/differential/explained.ts\`.
+
+${SURFACES.map((surface) => proofTable(surface, table)).join("\n\n")}
+`;
+}

@@ -1,0 +1,56 @@
+import { createServer } from "node:net";
+import { fileURLToPath } from "node:url";
+
+/** How the other gateway is told which provider to ask: by headers of each call. */
+export type PortkeyProvider = "openai" | "anthropic" | "google" | "bedrock";
+
+export interface Portkey {
+  /** The answer to a call of its OpenAI-compatible or native surface, from a provider at `origin`. */
+  call(provider: PortkeyProvider, origin: string, path: string, body: unknown): Promise<Response>;
+  stop(): Promise<void>;
+}
+
+const START = fileURLToPath(new URL("../../node_modules/@portkey-ai/gateway/build/start-server.js", import.meta.url));
+
+/** The other gateway, as its package starts it, in a process of its own. */
+export async function startPortkey(): Promise<Portkey> {
+  const port = await freePort();
+  const child = Bun.spawn([process.execPath, START, `--port=${port}`, "--headless"], { stdout: "ignore", stderr: "ignore" });
+  const base = `http://127.0.0.1:${port}`;
+  await answers(base, child);
+  return {
+    call: (provider, origin, path, body) =>
+      fetch(`${base}${path}`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          authorization: "Bearer vendor-key",
+          "x-portkey-provider": provider,
+          "x-portkey-custom-host": provider === "openai" || provider === "anthropic" ? `${origin}/v1` : origin,
+          ...(provider === "bedrock" ? { "x-portkey-aws-access-key-id": "AKIAFAKE", "x-portkey-aws-secret-access-key": "fake", "x-portkey-aws-region": "us-east-1" } : {}),
+        },
+        body: JSON.stringify(body),
+      }),
+    async stop() {
+      child.kill();
+      await child.exited;
+    },
+  };
+}
+
+async function answers(base: string, child: { readonly exitCode: number | null }): Promise<void> {
+  for (const until = Date.now() + 20_000; Date.now() < until && child.exitCode === null; await Bun.sleep(50)) {
+    if (await fetch(base).then(() => true, () => false)) return;
+  }
+  throw new Error("the other gateway did not start");
+}
+
+/** It takes a port and never tells which it got. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}
