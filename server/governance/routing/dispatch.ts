@@ -10,6 +10,7 @@ import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request
 import { type Answer, isRefusal } from "../surface.ts";
 import { attempt, type AttemptParts, type AttemptResult, providerOf, targetOf } from "./attempt.ts";
 import { chooseMember } from "./choose.ts";
+import { type AppResourceDispatch, appResourceDispatch } from "../tools/app-resource.ts";
 import { type ToolDispatch, toolDispatch } from "../tools/tool-dispatch.ts";
 import type { ToolParts } from "../tools/tool-parts.ts";
 import { type Conversation, conversationErrand, type ConversationParts } from "./conversation.ts";
@@ -27,6 +28,7 @@ export interface Dispatch {
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
   readonly tools: ToolDispatch;
   readonly oauth: OAuthDispatch;
+  readonly appResource: AppResourceDispatch;
 }
 
 export interface DispatchParts extends AttemptParts, ConversationParts {
@@ -47,11 +49,13 @@ const LONGEST_WAIT_MS = 10_000;
 
 export function dispatch(parts: DispatchParts): Dispatch {
   const send = (call: Call, errand: Errand) => new Journey(call, errand, routeOf(call), parts).run();
+  const tools: ToolParts = { ...parts.tools, authorization: parts.authorization, begin: parts.begin };
   return {
     converse: (call, conversation) => send(call, conversationErrand(conversation, parts)),
     embed: (call, request) => send(call, embeddingsErrand(request)),
     countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
-    tools: toolDispatch({ ...parts.tools, authorization: parts.authorization, begin: parts.begin }),
+    tools: toolDispatch(tools),
+    appResource: appResourceDispatch(tools),
     oauth: oauthDispatch({ ...parts.authorization, begin: parts.begin }),
   };
 }
