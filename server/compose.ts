@@ -32,6 +32,7 @@ import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
+import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { expireApprovals } from "./store/approvals.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -77,6 +78,7 @@ const AFTER_DRAIN_SECONDS = 5;
 const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
+const OAUTH_TOKENS_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
@@ -122,6 +124,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
           every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log),
           every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
           every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
+          every(OAUTH_TOKENS_PRUNED_MS, "prune_oauth_tokens", () => pruneOrphanTokens(db), log),
         ]
       : [];
     closers.push(async () => {
@@ -372,7 +375,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       clock,
       send,
       credentials: recordedCredentials,
-      origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback },
+      origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
       memory: toolMemory(),
     },
     maxBodyBytes: config.maxBodyBytes,

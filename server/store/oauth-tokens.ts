@@ -1,4 +1,4 @@
-import type { Insertable, Selectable } from "kysely";
+import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { OAuthTokenTable } from "./oauth-schema.ts";
 
@@ -40,6 +40,14 @@ export async function putToken(trx: Trx, values: OAuthTokenInsert): Promise<OAut
 
 export async function removeToken(trx: Trx, tenantId: string, id: string): Promise<void> {
   await trx.deleteFrom("oauth_tokens").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
+}
+
+/** Tokens of whoever is gone for good: a revoked key, a person who is no more. */
+export async function pruneOrphanTokens(db: Database): Promise<void> {
+  await sql`DELETE FROM oauth_tokens t
+             WHERE CASE WHEN t.principal_type = 'user'
+                        THEN NOT EXISTS (SELECT 1 FROM end_users u WHERE u.id::text = t.principal_id)
+                        ELSE NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id::text = t.principal_id AND k.revoked_at IS NULL) END`.execute(db);
 }
 
 function ofPrincipal(db: Database, { tenantId, type, id }: OAuthPrincipal) {

@@ -160,15 +160,17 @@ describe("clients known by a document", () => {
   });
 
   test.each([
-    ["that names another address", () => Response.json({ client_id: "https://other.example/client.json", redirect_uris: [RETURN] })],
-    ["that redirects elsewhere", () => Response.redirect("http://169.254.169.254/latest/meta-data", 302)],
-    ["that is too large", () => Response.json({ client_id: pageAt("/bad.json"), redirect_uris: [RETURN], padding: "x".repeat(100_000) })],
-    ["that is no JSON", () => new Response("<html>")],
-    ["that wants a secret", () => Response.json({ client_id: pageAt("/bad.json"), redirect_uris: [RETURN], token_endpoint_auth_method: "client_secret_basic" })],
-    ["that redirects to a script", () => Response.json({ client_id: pageAt("/bad.json"), redirect_uris: ["javascript:alert(1)"] })],
+    ["that names another address", (_own: string) => Response.json({ client_id: "https://other.example/client.json", redirect_uris: [RETURN] })],
+    ["that redirects elsewhere", (_own: string) => Response.redirect("http://169.254.169.254/latest/meta-data", 302)],
+    ["that is too large", (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], padding: "x".repeat(100_000) })],
+    ["that is no JSON", (_own: string) => new Response("<html>")],
+    ["that wants a secret", (own: string) => Response.json({ client_id: own, redirect_uris: [RETURN], token_endpoint_auth_method: "client_secret_basic" })],
+    ["that redirects to a script", (own: string) => Response.json({ client_id: own, redirect_uris: ["javascript:alert(1)"] })],
   ])("by a document %s are not", async (_name, document) => {
-    documents["/bad.json"] = document;
-    const answer = await ask((await begun()).authorizeUrl({ client_id: pageAt("/bad.json") }));
+    // What was read of an address is kept for a while, so each has its own.
+    const path = `/${crypto.randomUUID()}.json`;
+    documents[path] = () => document(pageAt(path));
+    const answer = await ask((await begun()).authorizeUrl({ client_id: pageAt(path) }));
     expect([answer.status, answer.headers.get("location")]).toEqual([401, null]);
   });
 

@@ -15,7 +15,7 @@ type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivat
 
 const KEPT_MS = 300_000;
 const MOST_BYTES = 16 * 1024;
-const isDocument = (found: DocumentClient | Refusal): found is DocumentClient => !isRefusal(found);
+const MOST_AT_ONCE = 16;
 
 /** Whether a client id is the address of such a document. */
 export function isDocumentAddress(clientId: string, allowPrivate: boolean): boolean {
@@ -29,7 +29,10 @@ export function isDocumentAddress(clientId: string, allowPrivate: boolean): bool
 export async function documentClient(parts: Parts, clientId: string): Promise<DocumentClient | Refusal> {
   return remembered(parts.memory.documents, clientId, parts.clock.now(), KEPT_MS, async () => {
     const unusable = (why: string) => refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
-    const answer = await askJson(parts.send, { url: clientId, maxBytes: MOST_BYTES });
+    const { memory } = parts;
+    if (memory.fetching >= MOST_AT_ONCE) return unusable("too many documents are being fetched");
+    memory.fetching++;
+    const answer = await askJson(parts.send, { url: clientId, maxBytes: MOST_BYTES }).finally(() => memory.fetching--);
     if (isRefusal(answer)) return unusable(answer.reason ?? answer.message);
     const { body, status } = answer;
     if (status !== 200 || body === null) return unusable(`it was answered ${status}`);
@@ -38,7 +41,7 @@ export async function documentClient(parts: Parts, clientId: string): Promise<Do
     const redirectUris = usableRedirects(body.redirect_uris);
     if (redirectUris === null) return unusable("its redirect_uris cannot be used");
     return { clientName: nameOf(body.client_name), redirectUris };
-  }, isDocument);
+  });
 }
 
 /** The addresses when each of them may be redirected to, else null: https, this machine, or an app's own scheme. */
@@ -50,7 +53,7 @@ export function usableRedirects(value: unknown): string[] | null {
 const DANGEROUS = new Set(["javascript:", "data:", "vbscript:", "file:", "blob:", "about:", "view-source:", "filesystem:", "ws:", "wss:", "ftp:"]);
 
 function isUsableRedirect(uri: string): boolean {
-  if (uri.length > 1_000 || uri.includes("#") || /[\s\\<>"]/.test(uri) || !URL.canParse(uri)) return false;
+  if (uri.length > 1_000 || uri.includes("#") || /[\s\\<>"\p{C}]/u.test(uri) || !URL.canParse(uri)) return false;
   const { protocol, username, password } = new URL(uri);
   if (username !== "" || password !== "") return false;
   if (protocol === "https:") return true;

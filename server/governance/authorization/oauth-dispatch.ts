@@ -3,6 +3,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
 import { departure } from "../tools/departure.ts";
+import { refuseHost } from "../tools/origin.ts";
 import type { ToolParts } from "../tools/tool-parts.ts";
 import { authorize, decide } from "./authorize.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
@@ -18,8 +19,10 @@ import { clientDocumentUrl, ownClientMetadata } from "./upstream-clients.ts";
 export type OAuthDispatch = (call: Call, request: BrokerRequest) => Promise<BrokerAnswer | Refusal>;
 
 /** The OAuth broker (interface 4.5): every request to it, whoever sends it. */
-export function oauthDispatch(parts: AuthorizationParts & Pick<ToolParts, "begin">): OAuthDispatch {
+export function oauthDispatch(parts: AuthorizationParts & Pick<ToolParts, "begin" | "origins">): OAuthDispatch {
   return async (call, request) => {
+    const stranger = refuseHost(call.request, parts.origins);
+    if (stranger !== null) return stranger;
     // Any of them may have to ask the server or its issuer.
     const unrecorded = departure(call, call.path, null, parts);
     if (unrecorded !== null) return unrecorded;

@@ -30,8 +30,6 @@ type Parts = Pick<AuthorizationParts, "send" | "memory" | "clock" | "allowPrivat
 export type DiscoveryParts = Parts & Pick<AuthorizationParts, "db">;
 
 const KEPT_MS = 300_000;
-const isServer = (found: ProtectedServer | Refusal): found is ProtectedServer => !isRefusal(found);
-const isIssuer = (found: AuthorizationServer | Refusal): found is AuthorizationServer => !isRefusal(found);
 
 /** What the server says, kept for five minutes. */
 export async function protectedServer(parts: DiscoveryParts, tenantId: string, server: Pick<ToolServerEntry, "id" | "url">): Promise<ProtectedServer | Refusal> {
@@ -42,7 +40,7 @@ export async function protectedServer(parts: DiscoveryParts, tenantId: string, s
     const scopes = byAdmin.scopes ?? (isRefusal(told) ? [] : told.scopes);
     // An admin who names the issuer need not have a server that does.
     return isRefusal(told) ? { resource: server.url, issuers: [byAdmin.issuer], scopes, metadataUrl: null } : { ...told, issuers: [byAdmin.issuer], scopes };
-  }, isServer);
+  });
 }
 
 /** Asks the server itself: its challenge names the document, else it is looked for where it may stand. */
@@ -75,7 +73,7 @@ export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url
 
 /** What the issuer says of itself, kept for five minutes. */
 export async function authorizationServer(parts: Parts, issuer: string): Promise<AuthorizationServer | Refusal> {
-  return remembered(parts.memory.issuers, issuer, parts.clock.now(), KEPT_MS, () => askIssuer(parts, issuer), isIssuer);
+  return remembered(parts.memory.issuers, issuer, parts.clock.now(), KEPT_MS, () => askIssuer(parts, issuer));
 }
 
 export async function askIssuer(parts: Pick<Parts, "send" | "allowPrivate">, issuer: string): Promise<AuthorizationServer | Refusal> {

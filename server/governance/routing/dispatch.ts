@@ -56,7 +56,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
     countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
     tools: toolDispatch(tools),
     appResource: appResourceDispatch(tools),
-    oauth: oauthDispatch({ ...parts.authorization, begin: parts.begin }),
+    oauth: oauthDispatch({ ...parts.authorization, begin: parts.begin, origins: parts.tools.origins }),
   };
 }
 
