@@ -33,6 +33,8 @@ import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
 import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
+import { LetterBox } from "./directory/tools/letter-box.ts";
+import { forgetLetters } from "./store/tool-letters.ts";
 import { expireApprovals } from "./store/approvals.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -80,6 +82,7 @@ const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 const OAUTH_TOKENS_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
+const LETTERS_FORGOTTEN_MS = 300_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
@@ -125,6 +128,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
           every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
           every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
           every(OAUTH_TOKENS_PRUNED_MS, "prune_oauth_tokens", () => pruneOrphanTokens(db), log),
+          every(LETTERS_FORGOTTEN_MS, "forget_tool_letters", () => forgetLetters(db), log),
         ]
       : [];
     closers.push(async () => {
@@ -377,6 +381,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       credentials: recordedCredentials,
       origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
       memory: toolMemory(),
+      letters: new LetterBox(connection.db, secrets, log),
     },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,

@@ -470,4 +470,5 @@ export interface Schema {
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
   kept_signatures: KeptSignatureTable;
+  tool_letters: { id: Generated<number>; recipient: string; body: string; created_at: Stamp };
 }

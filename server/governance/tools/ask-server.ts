@@ -1,6 +1,6 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject, type JsonValue } from "../../wire/document.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { handshakeParams, type Sender, statelessParams } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
 import { isStatelessVersion, logsAt, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
@@ -34,6 +34,8 @@ export interface Asked {
   /** Of the request as the server knows it. */
   readonly id: RpcId;
   readonly session: PooledSession | null;
+  /** As the server said it when the session began; null of a stateless one. */
+  readonly serverInfo: JsonObject | null;
   readonly abort: AbortController;
   /** From now on the exchange lives on when its call ends. */
   detach(): void;
@@ -70,10 +72,10 @@ async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts
       await relist(call, server, ask, parts);
       return askStateless(call, server, ask, parts, false);
     }
-    return { messages: only(answer), id: ask.id, session: null, abort, detach, end, respond: nothing };
+    return { messages: only(answer), id: ask.id, session: null, serverInfo: null, abort, detach, end, respond: nothing };
   }
   const refusal = await refusalOf(call, server, response, parts);
-  return refusal ?? { messages: upstreamMessages(response), id: ask.id, session: null, abort, detach, end, respond: nothing };
+  return refusal ?? { messages: upstreamMessages(response), id: ask.id, session: null, serverInfo: null, abort, detach, end, respond: nothing };
 }
 
 /** A tool's mirrored arguments may be others by now. */
@@ -125,7 +127,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   }
   const refusal = await refusalOf(call, server, response, parts);
   if (refusal !== null) over();
-  return refusal ?? { messages: aside.between(upstreamMessages(response)), id, session, abort, detach, end: over, respond: tell };
+  return refusal ?? { messages: aside.between(upstreamMessages(response)), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
 }
 
 /** What a client says it can be asked for. */

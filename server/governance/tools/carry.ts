@@ -10,7 +10,7 @@ import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import type { Call } from "../call.ts";
 import { type Ask, type Asked, askServer } from "./ask-server.ts";
 import { clientAnswer } from "./client-answers.ts";
-import { hold, release } from "./held-exchanges.ts";
+import { goOn, hold } from "./held-exchanges.ts";
 import type { Relay } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
@@ -127,7 +127,7 @@ async function* relayedRequest(call: Call, errand: Errand, method: string, param
   const needed = INPUT_CAPABILITY[method];
   if (errand.session === null || needed === undefined || errand.sender.capabilities[needed] === undefined) return { refusal: refuse("input_not_supported") };
   const id = `gw-${ulid()}`;
-  const answer = clientAnswer(parts.memory, errand.session, id, call.abort.signal);
+  const answer = clientAnswer(parts, errand.session, id, call.abort.signal);
   yield requestText(id, method, params);
   const given = await answer;
   return given === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given };
@@ -158,10 +158,10 @@ function heldAnswer(call: Call, errand: Errand, asked: Asked, request: JsonObjec
     void asked.respond(errorText(request.id as RpcId, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.end());
     return errorText(errand.id, needed === undefined ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." } : { code: -32021, message: `The tool server needs a client with the capability ${needed}.`, data: { requiredCapabilities: { [needed]: {} } } });
   }
-  const held = hold(parts.memory, asked, request.id as JsonValue);
+  const held = hold(parts, asked);
   if (held === null) asked.end();
   if (held === null) return errorText(errand.id, { code: -32603, message: "Too many exchanges wait for input just now." });
-  const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held });
+  const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held, request: request.id as JsonValue });
   const input = { method: request.method, ...(request.params === undefined ? {} : { params: request.params }) };
   return resultText(errand.id, JSON.stringify({ resultType: "input_required", inputRequests: { input }, requestState }));
 }
@@ -174,12 +174,10 @@ async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Ask
   if (state === null) return { error: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
   const response = isObject(inputResponses) ? inputResponses.input : undefined;
   if (response === undefined) return { error: errorText(errand.id, { code: -32602, message: "inputResponses must have `input`." }) };
-  const held = release(parts.memory, String(state.held));
-  if (held === null) return { error: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
   const unrecorded = beginResumed(call, errand, parts);
   if (unrecorded !== null) return { error: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
-  await held.asked.respond(`{"jsonrpc":"2.0","id":${JSON.stringify(held.requestId)},"result":${JSON.stringify(response)}}`);
-  return held.asked;
+  const say = `{"jsonrpc":"2.0","id":${JSON.stringify(state.request)},"result":${JSON.stringify(response)}}`;
+  return (await goOn(parts, String(state.held), say, call.abort.signal)) ?? { error: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
 }
 
 function beginResumed(call: Call, errand: Errand, parts: ToolParts): Refusal | null {
@@ -204,5 +202,5 @@ function answerText(errand: Errand, asked: Asked, { text, value }: UpstreamMessa
   const result = memberText(text, "result") ?? "{}";
   const own = isObject(value.result) ? (errand.edit(value.result, result) ?? result) : result;
   if (!crosses || !isObject(value.result)) return resultText(errand.id, own);
-  return resultText(errand.id, to === "stateless" ? statelessResult(errand.method, own, asked.session?.serverInfo ?? null) : handshakeResult(own));
+  return resultText(errand.id, to === "stateless" ? statelessResult(errand.method, own, asked.serverInfo) : handshakeResult(own));
 }

@@ -1,34 +1,44 @@
 import type { JsonObject } from "../../wire/document.ts";
-import type { ToolMemory } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
 
 /** Someone waits for what a caller answers to a request that went out on its stream. */
 export type ClientAnswer = (answer: JsonObject) => void;
 
 const WAIT_MS = 600_000;
+/** Of the requests this gateway makes: an answer to any other is nobody's. */
+const OWN_ID = /^gw-[0-9A-Z]{26}$/;
 
 const keyOf = (session: string, id: string) => `${session}\n${id}`;
 
-/** The caller's answer to a request of this id in this session; null when none comes. */
-export function clientAnswer(memory: ToolMemory, session: string, id: string, signal: AbortSignal): Promise<JsonObject | null> {
+/** The caller's answer to a request of this id in this session, whichever process it comes to; null when none comes. */
+export function clientAnswer({ memory, letters, secrets }: ToolParts, session: string, id: string, signal: AbortSignal): Promise<JsonObject | null> {
   const key = keyOf(session, id);
   return new Promise((resolve) => {
     const done = (answer: JsonObject | null) => {
       clearTimeout(timer);
+      stop();
       signal.removeEventListener("abort", gone);
       memory.clientAnswers.delete(key);
       resolve(answer);
     };
     const gone = () => done(null);
     const timer = setTimeout(gone, WAIT_MS);
+    const stop = letters.wait(recipientOf(secrets, key), (letter) => done(letter as JsonObject));
     signal.addEventListener("abort", gone, { once: true });
     memory.clientAnswers.set(key, done);
     if (signal.aborted) gone();
   });
 }
 
-/** Hands an answer to who waits for it; false when nobody does. */
-export function takeClientAnswer(memory: ToolMemory, session: string, id: string, answer: JsonObject): boolean {
-  const waiting = memory.clientAnswers.get(keyOf(session, id));
-  waiting?.(answer);
-  return waiting !== undefined;
+/** Hands an answer to who waits for it, here or in another process. */
+export async function takeClientAnswer({ memory, letters, secrets }: ToolParts, session: string, id: string, answer: JsonObject): Promise<void> {
+  const key = keyOf(session, id);
+  const waiting = memory.clientAnswers.get(key);
+  if (waiting !== undefined) waiting(answer);
+  else if (OWN_ID.test(id)) await letters.send(recipientOf(secrets, key), answer);
+}
+
+/** The session's own text is a credential of its caller, so it stands nowhere. */
+function recipientOf(secrets: ToolParts["secrets"], key: string): string {
+  return `answer ${secrets.hmac("mcp-client-answer", key)}`;
 }

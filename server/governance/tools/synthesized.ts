@@ -68,7 +68,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     return { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
   }
   if (message.kind === "response") {
-    takeClientAnswer(parts.memory, token, String(message.id), message.document.value);
+    await takeClientAnswer(parts, token, String(message.id), message.document.value);
     return accepted();
   }
   if (message.kind === "notification") {

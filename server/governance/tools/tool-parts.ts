@@ -1,4 +1,5 @@
 import type { BoundedMap } from "../../directory/bounded-map.ts";
+import type { LetterBox } from "../../directory/tools/letter-box.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
@@ -21,6 +22,7 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   readonly memory: ToolMemory;
   /** For servers that are reached in their callers' names. */
   readonly authorization: ServerAuthorizationParts;
+  readonly letters: LetterBox;
 }
 
 export interface OriginRules {

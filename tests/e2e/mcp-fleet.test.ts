@@ -1,0 +1,95 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CreateMessageRequestSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { handshakeFixture } from "../conformance/handshake-fixture.ts";
+import { statelessFixture } from "../conformance/stateless-fixture.ts";
+import { type AdminClient, rowsOf, signIn } from "../support/admin.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { grant, newTeam, type Team, textOf } from "./mcp-harness.ts";
+
+let database: TestDatabase;
+let gateways: GatewayProcess[];
+let admin: AdminClient;
+let team: Team;
+let ids: { handshake: string; stateless: string };
+const serving: { stop(force?: boolean): Promise<void> }[] = [];
+
+beforeAll(async () => {
+  database = await testDatabase();
+  const env = { GW_SECRET_KEY: Buffer.alloc(32, 3).toString("base64"), GW_JWT_SECRET: "the same secret for both of the processes" };
+  gateways = [await startGateway({ databaseUrl: database.url, env }), await startGateway({ databaseUrl: database.url, env: { ...env, GW_ROLES: "runtime" } })];
+  admin = await signIn((gateways[0] as GatewayProcess).adminUrl);
+  team = await newTeam(admin, "fleet");
+  const register = async (name: string, fixture: { fetch(request: Request): Promise<Response> }) => {
+    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: (request) => fixture.fetch(request) });
+    serving.push(server);
+    const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: `http://127.0.0.1:${server.port}` });
+    await grant(admin, name, id, [team.groupId]);
+    return id as string;
+  };
+  ids = { handshake: await register("handshake", handshakeFixture()), stateless: await register("stateless", statelessFixture()) };
+});
+afterAll(async () => {
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+  await Promise.all(serving.map((server) => server.stop(true)));
+  await database.close();
+  for (const { dataDir } of gateways) await removeDirectory(dataDir);
+});
+
+/** Each request goes to the next process in turn. */
+function inTurn() {
+  let turn = 0;
+  return (input: string | URL | Request, init?: RequestInit) => {
+    const gateway = gateways[turn++ % gateways.length] as GatewayProcess;
+    const url = new URL(input instanceof Request ? input.url : input);
+    return fetch(`${gateway.runtimeUrl}${url.pathname}`, init);
+  };
+}
+
+const at = (id: string) => new URL(`http://any.example/v1/proxy/mcp/${id}`);
+const NAME = { action: "accept" as const, content: { name: "Ada", color: "blue", ok: true, response: "yes" } };
+const SAID = { role: "assistant" as const, model: "a-model", content: { type: "text" as const, text: "Paris" } };
+
+async function first(id: string): Promise<FirstClient> {
+  const client = new FirstClient({ name: "first", version: "1" }, { capabilities: { elicitation: {}, sampling: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async () => NAME);
+  client.setRequestHandler(CreateMessageRequestSchema, async () => SAID);
+  await client.connect(new FirstTransport(at(id), { fetch: inTurn(), requestInit: { headers: { "x-api-key": team.apiKey } } }) as never);
+  return client;
+}
+
+async function second(id: string): Promise<Client> {
+  const client = new Client({ name: "second", version: "1" }, { capabilities: { elicitation: {}, sampling: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  client.setRequestHandler("elicitation/create", async () => NAME);
+  client.setRequestHandler("sampling/createMessage", async () => SAID);
+  await client.connect(new StreamableHTTPClientTransport(at(id), { fetch: inTurn(), requestInit: { headers: { "x-api-key": team.apiKey } } }));
+  return client;
+}
+
+describe.each([
+  ["a handshake client and a stateless server", first, "stateless"],
+  ["a stateless client and a handshake server", second, "handshake"],
+  ["a handshake client and a handshake server", first, "handshake"],
+  ["a stateless client and a stateless server", second, "stateless"],
+] as const)("%s, over two processes in turn", (_name, connect, server) => {
+  test("lists, calls, elicitation in two rounds and sampling", async () => {
+    const client = await connect(ids[server]);
+    expect((await client.listTools()).tools.length).toBeGreaterThan(20);
+    for (let i = 0; i < 3; i++) {
+      expect(textOf(await client.callTool({ name: "test_simple_text", arguments: {} }))).toContain("simple text");
+      expect(textOf(await client.callTool({ name: "test_input_required_result_multi_round", arguments: {} }))).toBe("Ada likes blue");
+      expect(textOf(await client.callTool({ name: "test_sampling", arguments: { prompt: "What is the capital of France?" } }))).toBe("LLM response: Paris");
+    }
+    await client.close();
+  });
+});
+
+test("every request left one row, and no letter is left lying", async () => {
+  const rows = await rowsOf(admin, { mcp_capability_name: "test_sampling", server_id: ids.stateless }, 6);
+  expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);
+  expect(rows.filter(({ chain_id }) => chain_id !== rows[0].chain_id).length).toBeGreaterThan(0);
+  expect(await database.db.selectFrom("tool_letters").selectAll().execute()).toEqual([]);
+});
