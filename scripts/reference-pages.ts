@@ -28,8 +28,10 @@ function auditRow(): string {
   return `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the field; the canonical bytes hold those fields in the order the format lists them. A field that does not apply is null.\n\n${table(["field", "kind", "type", "hashed", "what it is"], rows)}\n`;
 }
 
+const CREDENTIALS = { group: "API key or portal token", user: "portal token", user_or_key: "portal token or API key", anyone: "none", key_or_none: "none, or API key" } as const;
+
 function routes(): string {
-  const governed = GOVERNED_ROUTES.map(({ method, path, audit, open }) => [method, `\`${path.replace(/\{.*\}/, "")}\``, open === true ? "none, or API key" : "API key", `${audit.proxyType} / ${audit.proxySubtype}`]);
+  const governed = GOVERNED_ROUTES.map(({ method, path, audit, admits }) => [method, `\`${path.replace(/\{.*\}/, "")}\``, CREDENTIALS[admits ?? "group"], `${audit.proxyType} / ${audit.proxySubtype}`]);
   const open = OPEN_ROUTES.map((path) => ["GET", `\`${path}\``, "none", "no row"]);
   return `# Routes of the runtime plane\n\n${NOTE}\n\nThe control plane describes its own at \`/openapi.json\` and \`/docs\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`;
 }

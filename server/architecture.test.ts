@@ -18,6 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   governance: ["directory", "ledger", "upstreams", "wire", "kernel"],
   surfaces: ["governance", "wire", "kernel"],
   "surfaces/admin": ["governance", "directory", "ledger", "wire", "kernel"],
+  "surfaces/portal": ["governance", "directory", "wire", "kernel"],
   workers: ["governance", "directory", "ledger", "upstreams", "store", "wire", "kernel"],
   cli: ["ledger", "store", "runtime", "kernel"],
 };

@@ -2,13 +2,22 @@ import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
+import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
+import { EndUserCache } from "./directory/end-user-cache.ts";
 import { AlertWriter } from "./directory/limits/alert-writer.ts";
 import { UsageTruth } from "./directory/limits/usage-truth.ts";
 import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
+import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { LiveFeed } from "./directory/people/portal/live-feed.ts";
+import { inTurn } from "./directory/people/portal/password-work.ts";
+import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
+import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { Snapshots } from "./directory/snapshots.ts";
+import { runFeedback } from "./governance/feedback/run-feedback.ts";
+import { Notices } from "./governance/notices/notices.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
@@ -30,7 +39,7 @@ import { telemetry } from "./kernel/telemetry.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
-import { dummyVerify, hashPassword, verifyPassword } from "./runtime/passwords.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
 import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { LetterBox } from "./directory/tools/letter-box.ts";
@@ -86,6 +95,7 @@ const LETTERS_FORGOTTEN_MS = 300_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
+const ANSWERS_PRUNED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
 const COUNTERS_RESOLVED_MS = 2_000;
 
@@ -120,7 +130,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
 
-    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey }) : null;
+    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
     const workers = config.roles.includes("worker")
       ? [
@@ -151,7 +161,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return response;
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
-    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, { notReady }));
+    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }));
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,
@@ -162,6 +172,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       firstModel,
       async stop(drainSeconds = config.drainSeconds) {
         if (runtimePlaneOpen !== null && runtime !== null) {
+          runtime.services.portal.feed.endAll();
           await Promise.all([runtimePlaneOpen.serving.stop({ graceSeconds: drainSeconds + AFTER_DRAIN_SECONDS }), runtime.road.drain(drainSeconds * 1000)]);
         }
         await closeAll(closers, log);
@@ -306,6 +317,7 @@ interface RuntimeParts {
   readonly metrics: ReturnType<typeof telemetry>;
   readonly journal: string;
   readonly signingKey: string;
+  readonly jwtSecret: string;
 }
 
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
@@ -320,8 +332,11 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   });
   const snapshots = new Snapshots(connection.db, secrets);
   const credentials = new CredentialCache(connection.db, clock);
+  const users = new EndUserCache(connection.db, clock);
+  const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
   const send = toolServerSend(parts.upstream.outbound);
-  const directory = { db: connection.db, secrets, clock, hashPassword };
+  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
   const discovery = connectedDiscovery(
     directory,
     toolServerDiscovery(send, config.mcpStatelessProbe, config.allowPrivateUpstreams),
@@ -331,16 +346,18 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
     (error) => log.warn("connected_discovery_failed", { error }),
   );
-  const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory(), discovery };
+  const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, users, tokens, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory(), discovery };
   const follower = new ConfigFollower(
     connection,
     {
       tenantChanged: (tenantId) => snapshots.renew(tenantId),
       credentialChanged: (keyHash) => credentials.drop(keyHash),
       oauthTokensChanged: (tenantId, ref) => forgetAuthorization(authorization.memory, tenantId, ref),
+      userChanged: (tenantId, userId) => users.drop(tenantId, userId),
       async everythingChanged() {
         credentials.dropAll();
         authorization.memory.tokens.clear();
+        users.dropAll();
         await snapshots.renewAll();
       },
     },
@@ -359,11 +376,19 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
     every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
   ];
+  const storedAnswers = new StoredAnswers(connection.db, clock);
+  const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
+  const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const road = new Road({
+    storedAnswers,
+    judgeModel: config.judgeModel ?? null,
     ledger,
     limits,
+    notices,
     credentials,
+    users,
+    tokens,
     snapshots,
     secrets,
     log,
@@ -387,17 +412,29 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     upstreamTimeoutMs: config.upstreamTimeoutMs,
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
   });
+  const feed = new LiveFeed({ connection, users, snapshots, log });
+  await feed.start();
+  const portal = {
+    directory,
+    users,
+    snapshots,
+    feed,
+    logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock) },
+    notices,
+    feedback: runFeedback({ db: connection.db, secrets, clock, shipped: () => ledger.shipped() }),
+  };
   return {
     road,
+    services: { portal },
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter, ...limitWorkers].map((worker) => worker.stop()));
+      await Promise.all([usesWriter, answersPruner, ...limitWorkers].map((worker) => worker.stop()));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await follower.stop();
+      await Promise.all([follower.stop(), feed.stop()]);
       await ledger.close();
     },
   };

@@ -1,4 +1,5 @@
 import type { GovernedRoute } from "./governance/road.ts";
+import type { Surface } from "./governance/surface.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
@@ -12,6 +13,8 @@ import { authorize, callback, clientMetadata, decide, deleteToken, listTokens, r
 import { appResource } from "./surfaces/mcp/app-resource.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
+import type { PortalServices } from "./surfaces/portal/portal-services.ts";
+import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
 /**
  * Every route of the runtime plane on one page. A governed route travels the main road: an API key or token, an audit
@@ -20,7 +23,13 @@ import { messages } from "./surfaces/messages/messages.ts";
  */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-export interface Governed extends GovernedRoute {
+/** What some surfaces work with beside the road. */
+export interface Services {
+  readonly portal: PortalServices;
+}
+
+export interface Governed extends Omit<GovernedRoute, "surface"> {
+  readonly surface: Surface | ((services: Services) => Surface);
   readonly method: Method;
   readonly path: string;
 }
@@ -50,20 +59,20 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
   // Before the sub-paths of tool servers, which these would be. A client has no credential yet when it asks for them.
   ...["/v1/proxy/mcp/:server_id/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1/proxy/mcp/:server_id", `${BROKER}/.well-known/oauth-protected-resource`].map(
-    (path): Governed => ({ method: "GET", path, surface: resourceMetadata, audit: oauth("oauth_discovery"), body: false, open: true }),
+    (path): Governed => ({ method: "GET", path, surface: resourceMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" }),
   ),
   ...["openid-configuration", "oauth-authorization-server"].flatMap((document) =>
     [`/v1/proxy/mcp/:server_id/.well-known/${document}`, `/.well-known/${document}${BROKER}`, `${BROKER}/.well-known/${document}`].map(
-      (path): Governed => ({ method: "GET", path, surface: serverMetadata, audit: oauth("oauth_discovery"), body: false, open: true }),
+      (path): Governed => ({ method: "GET", path, surface: serverMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" }),
     ),
   ),
-  { method: "GET", path: `${BROKER}/client-metadata.json`, surface: clientMetadata, audit: oauth("oauth_discovery"), body: false, open: true },
-  { method: "GET", path: `${BROKER}/authorize`, surface: authorize, audit: oauth("oauth_authorize"), body: false, open: true },
-  { method: "POST", path: `${BROKER}/authorize`, surface: decide, audit: oauth("oauth_authorize"), body: true, open: true },
-  { method: "GET", path: `${BROKER}/callback`, surface: callback, audit: oauth("oauth_callback"), body: false, open: true },
-  { method: "POST", path: `${BROKER}/token`, surface: token, audit: oauth("oauth_token"), body: true, open: true },
-  { method: "POST", path: `${BROKER}/revoke`, surface: revoke, audit: oauth("oauth_revoke"), body: true, open: true },
-  { method: "POST", path: `${BROKER}/register`, surface: register, audit: oauth("oauth_register"), body: true, open: true },
+  { method: "GET", path: `${BROKER}/client-metadata.json`, surface: clientMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" },
+  { method: "GET", path: `${BROKER}/authorize`, surface: authorize, audit: oauth("oauth_authorize"), body: false, admits: "key_or_none" },
+  { method: "POST", path: `${BROKER}/authorize`, surface: decide, audit: oauth("oauth_authorize"), body: true, admits: "key_or_none" },
+  { method: "GET", path: `${BROKER}/callback`, surface: callback, audit: oauth("oauth_callback"), body: false, admits: "key_or_none" },
+  { method: "POST", path: `${BROKER}/token`, surface: token, audit: oauth("oauth_token"), body: true, admits: "key_or_none" },
+  { method: "POST", path: `${BROKER}/revoke`, surface: revoke, audit: oauth("oauth_revoke"), body: true, admits: "key_or_none" },
+  { method: "POST", path: `${BROKER}/register`, surface: register, audit: oauth("oauth_register"), body: true, admits: "key_or_none" },
   { method: "GET", path: `${BROKER}/tokens`, surface: listTokens, audit: oauth("oauth_tokens"), body: false },
   { method: "DELETE", path: `${BROKER}/tokens/:token_id`, surface: deleteToken, audit: oauth("oauth_tokens"), body: false },
   { method: "GET", path: "/v1/portal/mcp-apps/:server_id/resource", surface: appResource, audit: { proxyType: "portal", proxySubtype: "mcp_app_resource" }, body: false },
@@ -78,6 +87,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("sse_stream"), body: false },
   { method: "DELETE", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_session_end"), body: false },
+  ...PORTAL_ROUTES,
 ];
 
 export const OPEN_ROUTES = ["/healthz", "/readyz", "/v1/proxy/llm/health", "/v1/proxy/mcp/health", "/v1/proxy/vmcp/health"] as const;

@@ -1,7 +1,7 @@
 import { Hono } from "hono";
 import type { Road } from "./governance/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
-import { GOVERNED_ROUTES, OPEN_ROUTES } from "./routes.ts";
+import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
 
 export interface Health {
   /** Null when ready, else what is missing. */
@@ -13,14 +13,17 @@ interface Env {
 }
 
 /** The runtime plane as one fetch function: no socket, so tests call it as the server does. */
-export function runtimePlane(road: Road, health: Health): (request: Request, info: { ip: string }) => Response | Promise<Response> {
+export function runtimePlane(road: Road, services: Services, health: Health): (request: Request, info: { ip: string }) => Response | Promise<Response> {
   const app = new Hono<Env>();
   // First, because the path of a governed route may hold any name where these have theirs.
   const [alive, ready, ...subsystems] = OPEN_ROUTES;
   app.get(alive, (c) => c.json({ status: "ok" }));
   for (const path of subsystems) app.get(path, (c) => c.json({ status: "ok" }));
   app.get(ready, (c) => readiness(health).then(({ status, body }) => c.json(body, status)));
-  for (const route of GOVERNED_ROUTES) app.on(route.method, route.path, (c) => road.travel(route, c.req.raw, c.env.ip));
+  for (const { surface, ...rest } of GOVERNED_ROUTES) {
+    const route = { ...rest, surface: typeof surface === "function" ? surface(services) : surface };
+    app.on(rest.method, rest.path, (c) => road.travel(route, c.req.raw, c.env.ip));
+  }
 
   const known = new Set<string>([...GOVERNED_ROUTES.map(({ path }) => path), ...OPEN_ROUTES]);
   for (const path of known) app.all(path, () => plainError("method_not_allowed"));

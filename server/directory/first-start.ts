@@ -9,7 +9,7 @@ import { type CatalogProvider, catalogProvider } from "./models/catalog/known-pr
 import { models } from "./models/models.ts";
 import { providers } from "./models/providers.ts";
 import { adminUsers } from "./people/admin-users.ts";
-import { createEndUser } from "./people/end-users.ts";
+import { endUsers } from "./people/end-users.ts";
 import { tenants } from "./tenants/tenants.ts";
 import { write, type Actor, type Directory, type Write } from "./writes/write.ts";
 
@@ -77,7 +77,7 @@ async function makeRecords(change: Write, deps: FirstStartDeps): Promise<FirstSt
   const group = await resourceGroups.create(change, DEFAULT, { name: DEFAULT, display_name: "Default" });
   made.api_key = (await createApiKey(change, DEFAULT, group.id, { name: "quick start" })).key_value;
   const user = { username: PORTAL_USER, password: newPassword() };
-  await createEndUser(change, DEFAULT, { ...user, primary_group_id: group.id });
+  await endUsers.create(change, DEFAULT, { ...user, primary_group_id: group.id });
   made.portal_user = user;
 
   const found = KNOWN_PROVIDERS.flatMap((known) => providerHere(known, deps.env));

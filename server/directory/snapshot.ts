@@ -7,6 +7,8 @@ import { compileToolServers, compileVirtualServers, type ToolServerEntry, type V
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
+import { compileSemanticCaches, type SemanticCacheEntry } from "./semantic-cache/config-entry.ts";
+import { compileSemanticPolicies, type SemanticPolicyEntry } from "./semantic-policies/policy-entry.ts";
 
 /**
  * A tenant's policy, compiled and immutable: what a call looks at instead of the database. Renewed as a whole when the
@@ -32,12 +34,18 @@ export interface TenantSnapshot {
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
+  /** Oldest first. */
+  readonly semanticCaches: readonly SemanticCacheEntry[];
+  readonly semanticPolicies: readonly SemanticPolicyEntry[];
+  readonly defaultJudgeModelId: string | null;
 }
 
 export interface ModelEntry {
   readonly id: string;
   readonly name: string;
   readonly modelName: string;
+  readonly description: string | null;
+  readonly iconUrl: string | null;
   readonly modes: readonly string[];
   readonly enabled: boolean;
   readonly createdSeconds: number;
@@ -104,6 +112,8 @@ export interface GroupScope {
   readonly tools: ReadonlyMap<string, ToolAccess>;
   /** The group and those ancestors whose bindings reach it. */
   readonly grantingGroups: ReadonlySet<string>;
+  /** Those of them the portal's picker leaves out, as the nearest group that binds each says. */
+  readonly hiddenInPortal: ReadonlySet<string>;
 }
 
 /** Binds a sealed upstream secret to the record it was stored with. */
@@ -125,6 +135,8 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
       id: row.id,
       name: row.name,
       modelName: row.model_name,
+      description: row.description,
+      iconUrl: row.icon_url,
       modes: row.modes,
       enabled: row.enabled,
       createdSeconds: Math.floor(row.created_at.getTime() / 1000),
@@ -186,7 +198,21 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     serverConfigs: new Map(rows.server_configs.map((row) => [row.id, row])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
+    semanticCaches: compileSemanticCaches(rows.semantic_caches, models),
+    semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
+    defaultJudgeModelId: rows.tenant.default_judge_model_id,
   };
+}
+
+/** `chain` is nearest first: the first group that binds a model decides. */
+function hiddenBy(chain: readonly GroupChainRow[]): Set<string> {
+  const hidden = new Set<string>();
+  const decided = new Set<string>();
+  for (const row of chain) {
+    for (const id of row.hidden_model_ids) if (!decided.has(id)) hidden.add(id);
+    for (const id of row.model_ids) decided.add(id);
+  }
+  return hidden;
 }
 
 /** One scope for each group that is there. */
@@ -207,6 +233,7 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       granted: new Set(chain.flatMap((row) => row.model_ids)),
       tools: toolAccessOf(chain.flatMap((row) => row.config_ids).flatMap((id) => tenant.serverConfigs.get(id) ?? [])),
       grantingGroups: new Set(chain.filter((row) => row.grants).map((row) => row.id)),
+      hiddenInPortal: hiddenBy(chain),
     });
   }
   return scopes;

@@ -1,6 +1,8 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { RoutingGroupEntry, RoutingMember } from "../directory/models/routing-group-entry.ts";
-import type { GroupScope, ModelEntry } from "../directory/snapshot.ts";
+import type { EndUserIdentity } from "../directory/end-user-cache.ts";
+import type { PortalToken } from "../directory/people/portal/portal-tokens.ts";
+import type { GroupScope, ModelEntry, TenantSnapshot } from "../directory/snapshot.ts";
 import type { ToolAccess } from "../directory/tools/tool-access.ts";
 import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/tool-server-entry.ts";
 import type { MicroUsd } from "../kernel/money.ts";
@@ -16,6 +18,7 @@ export interface AuditClass {
 
 export interface Identity {
   readonly tenantId: string;
+  /** Of whoever comes with a token of their own: the user's id and name. */
   readonly apiKeyId: string;
   readonly apiKeyName: string;
   readonly userId: string | null;
@@ -43,6 +46,11 @@ export interface Call {
   readonly answerHeaders: Record<string, string>;
 
   identity: Identity | null;
+  /** The end user who calls, with a token or a key of their own. */
+  user: EndUserIdentity | null;
+  /** The token they came with; null of a key. */
+  token: PortalToken | null;
+  tenant: TenantSnapshot | null;
   scope: GroupScope | null;
   /** The models that may serve it, once access has been granted. */
   route: Route | null;
@@ -58,6 +66,8 @@ export interface Call {
   reservation: Reservation | null;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
+  /** False once a control changed the answer, warned of it or could not look at it: then nobody else is given it. */
+  answerReusable: boolean;
 }
 
 /** Where a call may go. */

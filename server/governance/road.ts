@@ -1,25 +1,30 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import type { StoredAnswers } from "../directory/semantic-cache/stored-answers.ts";
 import type { Clock } from "../kernel/clock.ts";
 import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
-import { admit, type AdmissionParts, presentedKey } from "./admit.ts";
+import { admit, type AdmissionParts, type Admits } from "./admit.ts";
 import { challenged } from "./authorization/challenged.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
 import type { Limits } from "./limits/limits.ts";
+import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
-import { previewOf, SentContent } from "./record/content.ts";
+import { type NestedErrand, openNested } from "./nested-call.ts";
+import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { openCall } from "./record/open.ts";
-import { estimated } from "./routing/attempt.ts";
+import { streamUsage } from "./routing/attempt.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.ts";
 import { readBody } from "./read-body.ts";
+import { SemanticPolicies } from "./semantic-policies/semantic-policies.ts";
+import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
 import { streamOut } from "./stream-out.ts";
-import { type Answer, isRefusal, type StreamAnswer, type Surface } from "./surface.ts";
+import { type Answer, isRefusal, type StreamAnswer, type Surface, type WholeAnswer } from "./surface.ts";
 import type { RequestView } from "./view.ts";
 
 /** One governed route: whose wire it speaks and how its calls are filed. */
@@ -28,16 +33,22 @@ export interface GovernedRoute {
   readonly audit: AuditClass;
   /** Whether the request carries a body. */
   readonly body: boolean;
-  /** Set where a credential may be missing: browsers and clients that are still to get one come there. */
-  readonly open?: true;
+  /** `group` when left out. */
+  readonly admits?: Admits;
+  /** Largest body, where it is smaller than that of a model call. */
+  readonly maxBodyBytes?: number;
 }
 
 export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
+  readonly notices: Pick<Notices, "refer">;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
+  readonly storedAnswers: StoredAnswers;
+  /** Judges where neither a semantic policy nor its tenant names a model; null: none does. */
+  readonly judgeModel: string | null;
   /** Told of every call that has ended. */
   readonly observe: (call: Call) => void;
 }
@@ -51,7 +62,11 @@ export class Road {
   private readonly deciding = new DecidingModels();
   private readonly parts: RoadParts;
   private readonly clock: Clock;
+  /** The way to the models, and the same with everything before it that a caller's own call meets. */
+  private readonly models: Dispatch;
   private readonly dispatch: Dispatch;
+  private readonly cache: SemanticCache;
+  private readonly policies: SemanticPolicies;
   private readonly controls: readonly RequestControl[];
   private draining = false;
   private whenIdle: (() => void) | null = null;
@@ -59,8 +74,11 @@ export class Road {
   constructor(parts: RoadParts) {
     this.parts = parts;
     this.clock = parts.clock;
-    this.controls = requestControls(parts.limits);
-    this.dispatch = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+    this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+    this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
+    this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
+    this.controls = requestControls(parts.limits, this.policies);
+    this.dispatch = this.cache.before(this.models);
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
@@ -87,7 +105,7 @@ export class Road {
   /** Takes no more calls, lets those in flight end, and after `graceMs` ends them; resolves when every row is sealed. */
   async drain(graceMs: number): Promise<void> {
     this.draining = true;
-    if (this.open.size === 0) return;
+    if (this.open.size === 0) return this.cache.settled();
     const idle = new Promise<void>((resolve) => {
       this.whenIdle = resolve;
     });
@@ -96,18 +114,22 @@ export class Road {
     }, graceMs);
     await idle;
     clearTimeout(timer);
+    await this.cache.settled();
   }
 
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
-    const notAdmitted = route.open === true && presentedKey(call.request) === null ? null : await admit(call, this.parts);
+    const notAdmitted = await admit(call, route.admits ?? "group", this.parts);
     if (notAdmitted !== null) return challenged(notAdmitted, call, this.parts.authorization);
+    const referring = this.parts.notices.refer(call);
+    if (referring !== null) await referring;
 
     let body: Uint8Array | null = null;
     if (route.body) {
-      const read = await readBody(call.request, this.parts.maxBodyBytes);
+      const read = await readBody(call.request, Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes));
       if (isRefusal(read)) return read;
       body = read;
-      call.requestContent = read;
+      // What people tell the portal of themselves, passwords among it, is neither kept nor hashed.
+      if (route.audit.proxyType !== "portal") call.requestContent = read;
       call.row.request_size_bytes = read.byteLength;
     }
     const exchange = route.surface.read(call, body);
@@ -121,7 +143,37 @@ export class Road {
     }
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    return answer;
+    return isRefusal(answer) ? answer : this.policies.judgeAnswer(call, exchange, answer);
+  }
+
+  /** A call of the gateway's own, with its row: see `Nest`. */
+  private async nest(parent: Call, errand: NestedErrand): Promise<WholeAnswer | Refusal> {
+    const call = openNested(parent, errand, this.clock);
+    this.open.add(call);
+    const { signal } = parent.abort;
+    const follow = () => call.abort.abort(signal.reason);
+    if (errand.endsWithParent) {
+      if (signal.aborted) follow();
+      else signal.addEventListener("abort", follow, { once: true });
+    }
+    const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), errand.timeoutMs);
+    let answer: WholeAnswer | Refusal;
+    try {
+      const given = await errand.send(call, this.models);
+      answer = isRefusal(given) || given.kind === "whole" ? given : refuse("upstream_invalid_response");
+    } catch (error) {
+      this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
+      answer = refuse("internal_error");
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", follow);
+    }
+    settle(call, isRefusal(answer) ? null : answer.usage);
+    errand.settled?.(call, answer);
+    const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
+    const outcome: Outcome = isRefusal(answer) ? outcomeOf(answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers: {} });
+    return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {
@@ -134,7 +186,7 @@ export class Road {
 
   private async sendWhole(call: Call, route: GovernedRoute, status: number, ownHeaders: Record<string, string>, body: Uint8Array, outcome: Outcome): Promise<Response> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, call.scope?.tenant.storeBodies ?? "none"), headers });
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers });
     const sealed = await this.seal(call);
     if (!sealed) return unrecorded(route, refuse("audit_unavailable"));
     return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
@@ -142,7 +194,7 @@ export class Road {
 
   private sendStream(call: Call, route: GovernedRoute, answer: StreamAnswer): Response {
     const headers = { ...call.answerHeaders, ...answer.headers };
-    const content = new SentContent();
+    const content = new SentContent(keptBodies(call) !== "none");
     const stream = streamOut(call, answer, {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
@@ -150,9 +202,9 @@ export class Road {
         const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
         const tail = errorFrame ?? last;
         if (tail !== null) content.add(tail);
-        settle(call, answer.codec.usage ?? (answer.inputCharacters === null ? null : estimated(answer.inputCharacters, answer.codec.outputLength)));
+        settle(call, streamUsage(answer));
         const outcome: Outcome = abandoned !== null ? { status: answer.status, errorType: abandoned, errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream" } : failure !== null ? { ...outcomeOf(failure), status: answer.status } : { status: answer.status, errorType: null, errorMessage: null };
-        const { hash, preview } = content.close(call.scope?.tenant.storeBodies ?? "none");
+        const { hash, preview } = content.close(keptBodies(call));
         closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
         // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
         return (await this.seal(call)) ? tail : route.surface.streamError(refuse("audit_unavailable"), call, content.bytes > 0);

@@ -2,6 +2,7 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { StreamCodec } from "../wire/stream.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Call } from "./call.ts";
+import type { Conversation } from "./routing/conversation.ts";
 import type { Dispatch } from "./routing/dispatch.ts";
 import type { RequestView } from "./view.ts";
 
@@ -17,6 +18,8 @@ export interface Surface {
 /** One request, read: what controls look at, and how it is answered once they let it pass. */
 export interface Exchange {
   readonly view: RequestView;
+  /** What was read, where it is a conversation: how its answer is to be read. */
+  readonly conversation?: Conversation;
   answer(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
 }
 

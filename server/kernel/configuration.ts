@@ -67,6 +67,7 @@ export const VARIABLES = {
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
   GW_UPSTREAM_TIMEOUT_SECONDS: { schema: integer(1, 86_400), default: "600", meaning: "longest silence of an upstream: until its first byte, and between two pieces of a stream" },
+  GW_JUDGE_MODEL: { schema: z.string().min(1).max(200), meaning: "name of the model that judges semantic policies where neither the policy nor its tenant names one" },
   GW_ALLOW_PRIVATE_UPSTREAMS: { schema: onOff, meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback" },
   GW_MCP_STATELESS_PROBE: { schema: onOff, default: "on", meaning: "whether tool servers are asked for the stateless dialect first when they are discovered" },
   GW_MCP_ALLOWED_ORIGINS: { schema: origins, default: "", meaning: "comma list of web origins whose pages may call tool servers; the gateway's own may" },
@@ -110,6 +111,7 @@ export interface Configuration {
   readonly drainSeconds: number;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
+  readonly judgeModel: string | undefined;
   readonly allowPrivateUpstreams: boolean;
   readonly mcpStatelessProbe: boolean;
   readonly mcpAllowedOrigins: readonly string[];
@@ -147,6 +149,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,
     maxBodyBytes: (read(env, "GW_MAX_BODY_MB") as number) * 1024 * 1024,
     upstreamTimeoutMs: (read(env, "GW_UPSTREAM_TIMEOUT_SECONDS") as number) * 1000,
+    judgeModel: read(env, "GW_JUDGE_MODEL"),
     allowPrivateUpstreams: read(env, "GW_ALLOW_PRIVATE_UPSTREAMS") ?? LOOPBACK.has(host),
     mcpStatelessProbe: read(env, "GW_MCP_STATELESS_PROBE") as boolean,
     mcpAllowedOrigins: (read(env, "GW_MCP_ALLOWED_ORIGINS") ?? []) as string[],

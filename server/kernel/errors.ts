@@ -28,6 +28,13 @@ export const ERRORS = {
   inactive_user: { status: 403, message: "This user is not active.", retry: false },
   forbidden: { status: 403, message: "You may not do this.", retry: false },
   group_not_allowed: { status: 403, message: "The resource group named in X-Resource-Group is not open to this credential.", retry: false },
+  no_resource_group: { status: 403, message: "You are in no resource group. Ask an administrator to put you in one.", retry: false },
+  registration_closed: { status: 403, message: "This tenant does not let people register themselves.", retry: false },
+  two_factor_state: { status: 409, message: "Two-factor login is not in the state this needs.", retry: false },
+  not_implemented: { status: 501, message: "This is done by an administrator.", retry: false },
+  invalid_notice: { status: 422, message: "The notice record is not valid.", retry: false },
+  rate_limited: { status: 429, message: "Too many notice records.", retry: true },
+  evidence_disabled: { status: 503, message: "No notice is shown here, so none is recorded.", retry: false },
   too_many_logins: { status: 429, message: "Too many failed logins. Try again later.", retry: true },
 
   // What is asked for
@@ -81,6 +88,7 @@ export const ERRORS = {
   parameter_rejected: { status: 400, message: "A parameter is outside what the resource group allows.", retry: false },
   tools_not_allowed: { status: 403, message: "Tools are not allowed in this resource group.", retry: false },
   guardrail_blocked: { status: 403, message: "The request was blocked by a policy.", retry: false },
+  semantic_policy_block: { status: 403, message: "The call was blocked by a semantic policy.", retry: false },
 
   // Upstream
   upstream_error: { status: 502, message: "The model provider failed.", retry: true },

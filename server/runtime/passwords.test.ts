@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { dummyVerify, hashPassword, verifyPassword } from "./passwords.ts";
+import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./passwords.ts";
 
 test("a password is kept as argon2id with 19 MiB and two passes, and verified", async () => {
   const hash = await hashPassword("correct horse");
@@ -14,4 +14,10 @@ test("what is no hash verifies nothing", async () => {
 
 test("a user that does not exist has no right password", async () => {
   expect(await dummyVerify("anything")).toBe(false);
+});
+
+test("a backup code is kept as bcrypt and verified", async () => {
+  const hash = await hashCode("0abc2def3ghj");
+  expect(hash).toStartWith("$2b$");
+  expect([await verifyCode("0abc2def3ghj", hash), await verifyCode("0abc2def3ghk", hash), await verifyCode("x", "no hash")]).toEqual([true, false, false]);
 });

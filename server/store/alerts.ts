@@ -22,6 +22,10 @@ export async function alertPage(db: Database, tenantId: string | null, filters: 
   return { items, total };
 }
 
+export async function alertById(db: Database, tenantId: string, id: string): Promise<AlertRow | undefined> {
+  return db.selectFrom("alerts").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
+}
+
 export interface NewAlert {
   readonly tenant_id: string;
   readonly alert_type: string;
@@ -36,7 +40,7 @@ export interface NewAlert {
   readonly expires_at: Date | null;
 }
 
-/** Writes the alert and a notification to each user whose primary group is in the group's branch, unless it was written before. */
+/** Writes the alert and a notification to each user who is in a group of the group's branch, unless it was written before. */
 export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean> {
   return db.transaction().execute(async (trx) => {
     // A group that went meanwhile has nobody left to tell.
@@ -55,7 +59,9 @@ export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean
       )
       INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
       SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${alert.alert_type}, ${alert.title}, ${alert.message}, ${metadata}::jsonb, ${alert.expires_at}::timestamptz
-        FROM end_users u WHERE u.tenant_id = ${alert.tenant_id} AND u.is_active AND u.primary_group_id IN (SELECT id FROM branch)`.execute(trx);
+        FROM end_users u WHERE u.tenant_id = ${alert.tenant_id} AND u.is_active AND (u.assigned_group_id IN (SELECT id FROM branch) OR EXISTS (
+          SELECT 1 FROM end_user_group_members m JOIN resource_group_end_user_groups b ON b.end_user_group_id = m.group_id
+           WHERE m.end_user_id = u.id AND b.resource_group_id IN (SELECT id FROM branch)))`.execute(trx);
     return true;
   });
 }

@@ -1,11 +1,99 @@
-import type { Insertable } from "kysely";
+import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
 import type { EndUserTable } from "./schema.ts";
 
-export async function insertEndUser(trx: Trx, values: Insertable<EndUserTable>): Promise<void> {
-  await trx.insertInto("end_users").values(values).execute();
+export type EndUserRow = Selectable<EndUserTable>;
+export type EndUserInsert = Insertable<EndUserTable>;
+export type EndUserPatch = Updateable<EndUserTable>;
+
+export interface EndUserFilters {
+  readonly search?: string | undefined;
+  readonly active_only?: "true" | "false" | undefined;
 }
+
+export const endUserStore: RecordStore<EndUserRow, EndUserInsert, EndUserPatch, EndUserFilters> = {
+  async page(db, tenantId, filters, page) {
+    let query = db.selectFrom("end_users").where("tenant_id", "=", tenantId);
+    if (filters.active_only === "true") query = query.where("is_active", "=", true);
+    if (filters.search !== undefined) {
+      const pattern = containing(filters.search);
+      query = query.where((eb) => eb.or([eb("username", "ilike", pattern), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]));
+    }
+    const items = await query.selectAll().orderBy("username").orderBy("id").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    const query = db.selectFrom("end_users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
+    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("end_users").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("end_users").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("end_users").where("id", "=", id).execute();
+  },
+};
 
 export async function endUserExists(db: Database | Trx, tenantId: string, id: string): Promise<boolean> {
   return (await db.selectFrom("end_users").select("id").where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) !== undefined;
+}
+
+/** The user with this username, in any case. */
+export async function endUserByUsername(db: Database | Trx, tenantId: string, username: string): Promise<EndUserRow | undefined> {
+  return db
+    .selectFrom("end_users")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where(sql<boolean>`lower(username) = lower(${username})`)
+    .executeTakeFirst();
+}
+
+/** Those after `afterId`, in the order of their ids: for an export that reads them all without holding them all. */
+export async function endUsersAfter(db: Database, tenantId: string, afterId: string | null, limit: number): Promise<EndUserRow[]> {
+  let query = db.selectFrom("end_users").selectAll().where("tenant_id", "=", tenantId);
+  if (afterId !== null) query = query.where("id", ">", afterId);
+  return query.orderBy("id").limit(limit).execute();
+}
+
+/** Hashes of the values of every API key that is the user's own. */
+export async function keyHashesOfUser(db: Database | Trx, userId: string): Promise<string[]> {
+  const rows = await db.selectFrom("api_keys").select(["key_hash", "previous_hash"]).where("end_user_id", "=", userId).execute();
+  return rows.flatMap((row) => (row.previous_hash === null ? [row.key_hash] : [row.key_hash, row.previous_hash]));
+}
+
+/** Nobody's primary group is one that goes. */
+export async function forgetPrimaryGroup(trx: Trx, tenantId: string, groupId: string): Promise<void> {
+  await trx.updateTable("end_users").set({ primary_group_id: null }).where("tenant_id", "=", tenantId).where("primary_group_id", "=", groupId).execute();
+}
+
+/** A user as calls meet them. */
+export interface EndUserIdentityRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly username: string;
+  readonly is_active: boolean;
+  readonly tokens_valid_from: Date;
+  readonly primary_group_id: string | null;
+  /** The resource groups the user is in: the one an administrator gave, then those of their user groups, longest a member first. */
+  readonly group_ids: string[];
+}
+
+export async function readEndUserIdentity(db: Database, tenantId: string, userId: string): Promise<EndUserIdentityRow | null> {
+  const { rows } = await sql<EndUserIdentityRow>`
+    SELECT u.id, u.tenant_id, u.username, u.is_active, u.tokens_valid_from, u.primary_group_id,
+           ARRAY(SELECT found.id FROM (
+             SELECT u.assigned_group_id AS id, '-infinity'::timestamptz AS member_since, '-infinity'::timestamptz AS bound_at WHERE u.assigned_group_id IS NOT NULL
+             UNION ALL
+             SELECT b.resource_group_id, m.created_at, b.created_at
+               FROM end_user_group_members m JOIN resource_group_end_user_groups b ON b.end_user_group_id = m.group_id
+              WHERE m.end_user_id = u.id AND m.tenant_id = ${tenantId} AND b.tenant_id = ${tenantId}
+           ) found GROUP BY found.id ORDER BY min(found.member_since), min(found.bound_at), found.id) AS group_ids
+      FROM end_users u WHERE u.tenant_id = ${tenantId} AND u.id = ${userId}`.execute(db);
+  return rows[0] ?? null;
 }

@@ -2,24 +2,28 @@ import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import type { DataRetention, McpServerTable, ModelTable, ProviderTable, RoutingGroupTable, ServerConfigTable, VirtualServerTable } from "./schema.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
+import { readSemanticCacheConfigs, type SemanticCacheConfigRow } from "./semantic-cache-configs.ts";
+import { readSemanticPolicies, type SemanticPolicyRow } from "./semantic-policies.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
 
 export interface TenantPolicyRows extends PolicyRows {
-  readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention; allowed_regions: string[] };
+  readonly tenant: { id: string; enabled: boolean; data_retention: DataRetention; allowed_regions: string[]; default_judge_model_id: string | null };
   readonly providers: Selectable<ProviderTable>[];
   readonly models: Selectable<ModelTable>[];
   readonly routing_groups: Selectable<RoutingGroupTable>[];
   readonly mcp_servers: Selectable<McpServerTable>[];
   readonly server_configs: Selectable<ServerConfigTable>[];
   readonly virtual_servers: Selectable<VirtualServerTable>[];
+  readonly semantic_caches: SemanticCacheConfigRow[];
+  readonly semantic_policies: SemanticPolicyRow[];
 }
 
 export async function readTenantPolicy(db: Database, tenantId: string): Promise<TenantPolicyRows | null> {
   // One transaction, so that a model never refers to a provider the other query did not see yet.
   return db.transaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute(async (trx) => {
-    const tenant = await trx.selectFrom("tenants").select(["id", "enabled", "data_retention", "allowed_regions"]).where("id", "=", tenantId).executeTakeFirst();
+    const tenant = await trx.selectFrom("tenants").select(["id", "enabled", "data_retention", "allowed_regions", "default_judge_model_id"]).where("id", "=", tenantId).executeTakeFirst();
     if (tenant === undefined) return null;
     const providers = await trx.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).execute();
     const models = await trx.selectFrom("models").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
@@ -27,7 +31,8 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     const mcpServers = await trx.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).execute();
     const serverConfigs = await trx.selectFrom("server_configs").selectAll().where("tenant_id", "=", tenantId).execute();
     const virtualServers = await trx.selectFrom("virtual_servers").selectAll().where("tenant_id", "=", tenantId).execute();
-    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers, ...(await readPolicyRows(trx, tenantId)) };
+    const semantic = { semantic_caches: await readSemanticCacheConfigs(trx, tenantId), semantic_policies: await readSemanticPolicies(trx, tenantId) };
+    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers, ...semantic, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 
@@ -44,6 +49,8 @@ export interface GroupChainRow {
   readonly config_ids: string[];
   /** Whether what is bound at `id` reaches `leaf`. */
   readonly grants: boolean;
+  /** Those of them that this binding keeps out of the portal's picker. */
+  readonly hidden_model_ids: string[];
 }
 
 /** The chains of the given groups, each from the group up to its root. A group of another tenant is not there. */
@@ -59,7 +66,8 @@ export async function readGroupChains(db: Database, tenantId: string, groupIds: 
     )
     SELECT leaf, id, name, depth, grants,
            CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id) ELSE '{}' END AS model_ids,
-           CASE WHEN grants THEN ARRAY(SELECT c.config_id FROM server_config_groups c WHERE c.group_id = chain.id) ELSE '{}' END AS config_ids
+           CASE WHEN grants THEN ARRAY(SELECT c.config_id FROM server_config_groups c WHERE c.group_id = chain.id) ELSE '{}' END AS config_ids,
+           CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id AND NOT b.portal_visible) ELSE '{}' END AS hidden_model_ids
       FROM chain ORDER BY leaf, depth`.execute(db);
   return rows;
 }
@@ -71,9 +79,6 @@ export interface CredentialRow {
   readonly scope: string;
   readonly resource_group_id: string | null;
   readonly end_user_id: string | null;
-  readonly end_user_username: string | null;
-  readonly end_user_active: boolean | null;
-  readonly end_user_group_id: string | null;
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   /** Set when the hash asked for is the one before the last rotation. */
@@ -84,9 +89,7 @@ export interface CredentialRow {
 export async function readCredential(db: Database, keyHash: string): Promise<CredentialRow | null> {
   const row = await db
     .selectFrom("api_keys as k")
-    .leftJoin("end_users as u", "u.id", "k.end_user_id")
     .select(["k.id", "k.tenant_id", "k.name", "k.scope", "k.resource_group_id", "k.end_user_id", "k.expires_at", "k.revoked_at", "k.previous_valid_until"])
-    .select(["u.username as end_user_username", "u.is_active as end_user_active", "u.primary_group_id as end_user_group_id"])
     .select((eb) => eb("k.key_hash", "<>", keyHash).as("is_previous"))
     .where((eb) => eb.or([eb("k.key_hash", "=", keyHash), eb("k.previous_hash", "=", keyHash)]))
     .executeTakeFirst();

@@ -61,6 +61,10 @@ export async function knownGroups(db: Database | Trx, tenantId: string, ids: rea
   return new Set(rows.map((row) => row.id));
 }
 
+export async function groupsByIds(db: Database, tenantId: string, ids: readonly string[]): Promise<ResourceGroupRow[]> {
+  return ids.length === 0 ? [] : db.selectFrom("resource_groups").selectAll().where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+}
+
 // UNION, not UNION ALL: a row already walked is not walked again, so that even a damaged tree ends.
 
 /** The groups above, root first, without the group itself. */
@@ -97,6 +101,6 @@ export async function dependentsOfGroup(db: Database | Trx, id: string, now: Dat
   const { rows } = await sql<GroupDependents>`
     SELECT (SELECT count(*) FROM resource_groups WHERE parent_group_id = ${id}) AS children,
            (SELECT count(*) FROM api_keys WHERE resource_group_id = ${id} AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ${now})) AS active_keys,
-           (SELECT count(*) FROM end_users WHERE primary_group_id = ${id}) AS end_users`.execute(db);
+           (SELECT count(*) FROM end_users WHERE assigned_group_id = ${id}) AS end_users`.execute(db);
   return rows[0] as GroupDependents;
 }

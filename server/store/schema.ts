@@ -46,6 +46,7 @@ export interface TenantTable {
   data_retention: Json<DataRetention>;
   default_judge_model_id: string | null;
   allowed_regions: WithDefault<string[]>;
+  portal_registration: WithDefault<"open" | "closed">;
   created_at: Stamp;
   updated_at: Stamp;
 }
@@ -78,9 +79,46 @@ export interface EndUserTable {
   avatar_url: string | null;
   totp_enabled: WithDefault<boolean>;
   primary_group_id: string | null;
+  assigned_group_id: string | null;
+  tokens_valid_from: Stamp;
+  totp_secret_sealed: string | null;
+  totp_last_step: number | null;
   last_login: NullableStamp;
   created_at: Stamp;
   updated_at: Stamp;
+}
+
+export interface EndUserPhotoTable {
+  end_user_id: string;
+  tenant_id: string;
+  photo_id: string;
+  mime_type: string;
+  content: Buffer;
+  created_at: Stamp;
+}
+
+export interface EndUserGroupTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  display_name: string | null;
+  description: string | null;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface NotificationTable {
+  id: string;
+  tenant_id: string;
+  end_user_id: string;
+  notification_type: string;
+  title: string;
+  body: string;
+  metadata: JsonWithDefault<Record<string, unknown>>;
+  is_read: WithDefault<boolean>;
+  read_at: NullableStamp;
+  created_at: Stamp;
+  expires_at: NullableStamp;
 }
 
 export interface ProviderTable {
@@ -428,6 +466,77 @@ export interface AlertTable {
   expires_at: NullableStamp;
 }
 
+export interface SemanticCacheConfigTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  enabled: WithDefault<boolean>;
+  scope: WithDefault<string>;
+  exact_match: Json<{ enabled: boolean; ttl_seconds: number }>;
+  semantic_match: Json<{ enabled: boolean; similarity_threshold: number; ttl_seconds: number }>;
+  embedding_model_id: string | null;
+  max_temperature: WithDefault<number>;
+  include_tools: WithDefault<boolean>;
+  /** Another one once stored answers stopped being valid. */
+  generation: string;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface SemanticCacheEntryTable {
+  id: string;
+  tenant_id: string;
+  config_id: string;
+  exact_key: string;
+  space: string | null;
+  embedding: Buffer | null;
+  model_id: string;
+  model_name: string;
+  answer: Json<unknown>;
+  tokens: number;
+  call_id: string;
+  end_user_id: string | null;
+  api_key_id: string | null;
+  exact_until: NullableStamp;
+  semantic_until: NullableStamp;
+  created_at: Stamp;
+}
+
+export interface SemanticPolicyTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  description: string | null;
+  constraint_text: string;
+  action: string;
+  mode: string;
+  surfaces: string[];
+  enabled: WithDefault<boolean>;
+  judge_model_id: string | null;
+  on_judge_failure: string;
+  timeout_seconds: number;
+  all_groups: WithDefault<boolean>;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface NoticeConfigTable {
+  id: string;
+  tenant_id: string;
+  ai_system_id: string | null;
+  enabled: boolean;
+  surface: string;
+  texts: Json<Record<string, string>>;
+  exemption: ColumnType<NoticeExemption | null, string | null, string | null>;
+  updated_at: Stamp;
+}
+
+export interface NoticeExemption {
+  asserted: boolean;
+  basis: "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other";
+  rationale: string;
+}
+
 export interface KeptSignatureTable {
   tenant_id: string;
   name: string;
@@ -442,6 +551,14 @@ export interface Schema {
   tenants: TenantTable;
   admin_users: AdminUserTable;
   end_users: EndUserTable;
+  end_user_photos: EndUserPhotoTable;
+  end_user_backup_codes: { end_user_id: string; slot: number; code_hash: string; used_at: Date | null };
+  end_user_groups: EndUserGroupTable;
+  end_user_group_members: { group_id: string; end_user_id: string; source: WithDefault<string>; tenant_id: string; created_at: Stamp };
+  resource_group_end_user_groups: { resource_group_id: string; end_user_group_id: string; tenant_id: string; created_at: Stamp };
+  notifications: NotificationTable;
+  alert_acknowledgements: { alert_id: string; end_user_id: string; acknowledged_at: Stamp };
+  run_feedback: { tenant_id: string; root_task_id: string; end_user_id: string; score: number; comment: string | null; updated_at: Stamp };
   providers: ProviderTable;
   models: ModelTable;
   routing_groups: RoutingGroupTable;
@@ -469,6 +586,13 @@ export interface Schema {
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
+  semantic_cache_configs: SemanticCacheConfigTable;
+  semantic_cache_config_groups: { config_id: string; group_id: string; tenant_id: string };
+  semantic_cache_entries: SemanticCacheEntryTable;
+  semantic_policies: SemanticPolicyTable;
+  semantic_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
+  notice_configs: NoticeConfigTable;
+  conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: KeptSignatureTable;
   tool_letters: { id: Generated<number>; recipient: string; body: string; created_at: Stamp };
 }

@@ -50,6 +50,26 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/virtual-servers/{id}": { description: "x" },
   "POST /v1/admin/approvals/{id}/approve": {},
   "POST /v1/admin/approvals/{id}/reject": {},
+  "POST /v1/admin/semantic-cache/configs": { name: "made-by-table" },
+  "PATCH /v1/admin/semantic-cache/configs/{id}": { max_temperature: 0.5 },
+  "POST /v1/admin/semantic-cache/configs/{id}/groups": { group_ids: [] },
+  "POST /v1/admin/semantic-cache/configs/{id}/invalidate": {},
+  "POST /v1/admin/semantic-policies": { name: "made-by-table", constraint_text: "Be kind." },
+  "PATCH /v1/admin/semantic-policies/{id}": { description: "x" },
+  "PUT /v1/admin/notice-config": { surface: "banner" },
+  "POST /v1/admin/end-users": { username: "made-by-table", password: "long enough" },
+  "PATCH /v1/admin/end-users/{id}": { display_name: "x" },
+  "PATCH /v1/admin/end-users/{id}/status": { is_active: true },
+  "PATCH /v1/admin/end-users/{id}/primary-group": { group_id: null },
+  "POST /v1/admin/end-user-groups": { name: "made-by-table" },
+  "PATCH /v1/admin/end-user-groups/{id}": { description: "x" },
+  "POST /v1/admin/end-user-groups/{id}/members": { end_user_ids: [crypto.randomUUID()] },
+  "PUT /v1/admin/end-user-groups/{id}/members": { end_user_ids: [] },
+  "DELETE /v1/admin/end-user-groups/{id}/members": { end_user_ids: [crypto.randomUUID()] },
+  "POST /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/end-user-groups/{id}/resource-groups": { resource_group_ids: [crypto.randomUUID()] },
+  "POST /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/proxy-logs/query": {},
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
@@ -83,6 +103,10 @@ beforeAll(async () => {
   ids["/v1/admin/server-configs"] = (await acme.send("POST", "/v1/admin/server-configs", { name: "c", mcp_server_id: ids["/v1/admin/mcp-servers"] })).body.id;
   ids["/v1/admin/virtual-servers"] = (await acme.send("POST", "/v1/admin/virtual-servers", { name: "v" })).body.id;
   ids["/v1/admin/approvals"] = (await requestApproval(plane.directory, approvalDemand("acme", ids["/v1/admin/resource-groups"] ?? ""))).id;
+  ids["/v1/admin/semantic-cache/configs"] = (await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })).body.id;
+  ids["/v1/admin/semantic-policies"] = (await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })).body.id;
+  ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;
+  ids["/v1/admin/end-user-groups"] = (await acme.send("POST", "/v1/admin/end-user-groups", { name: "eg" })).body.id;
   ids["/v1/admin/api-keys"] = (await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "k" })).body.id;
 });
 afterAll(() => plane.close());

@@ -6,6 +6,7 @@ import { serveModels, signIn } from "../support/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
+import { newPerson } from "../support/portal.ts";
 
 const statements: string[] = [];
 let gateway: Gateway;
@@ -32,16 +33,21 @@ const BESIDE = /config_changes|config_version|audit_|usage_hourly|^(begin|commit
 test("a call in steady state reads no database", async () => {
   const upstream = startFakeUpstream();
   const served = await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, ["fake-1"]);
-  const call = async (model: string, stream: boolean) => {
-    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ model, stream, messages: [{ role: "user", content: "x" }] }) });
+  const person = await newPerson(gateway.runtimeUrl as string, "steady");
+  await (await signIn(gateway.adminUrl)).request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: served.groupId });
+  const call = async (model: string, stream: boolean, credential: Record<string, string> = { "x-api-key": served.apiKey }) => {
+    const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", ...credential }, body: JSON.stringify({ model, stream, messages: [{ role: "user", content: "x" }] }) });
     await response.text();
     return response.status;
   };
   expect(await call("fake-1", false)).toBe(200);
+  const token = { authorization: `Bearer ${person.token}` };
+  expect(await call("fake-1", false, token)).toBe(200);
 
   statements.length = 0;
   for (let i = 0; i < 100; i++) {
     expect(await call("fake-1", i % 2 === 0)).toBe(200);
+    expect(await call("fake-1", i % 2 === 0, token)).toBe(200);
     expect(await call("not-there", false)).toBe(404);
     expect((await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { "x-api-key": served.apiKey } })).status).toBe(200);
     // The same wrong key again and again is remembered as wrong.

@@ -7,6 +7,7 @@ import { type GatewayProcess, removeDirectory, startGateway } from "./gateway.ts
 export interface World {
   readonly upstream: FakeUpstream;
   readonly gateway: GatewayProcess;
+  readonly databaseUrl: string;
   readonly admin: AdminClient;
   end(): Promise<void>;
 }
@@ -19,6 +20,7 @@ export async function startWorld(env: Record<string, string> = {}): Promise<Worl
   return {
     upstream,
     gateway,
+    databaseUrl: database.url,
     admin,
     async end() {
       await gateway.stop();

@@ -2,6 +2,7 @@ import type { GroupTree, ResourceGroup, ResourceGroupCreate, ResourceGroupQuery,
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { detachKeys } from "../../store/api-keys.ts";
+import { forgetPrimaryGroup } from "../../store/end-users.ts";
 import {
   ancestorsOf,
   dependentsOfGroup,
@@ -90,9 +91,13 @@ export const resourceGroups = records<ResourceGroupRow, ResourceGroupInsert, Res
   },
   async dependents(write, row) {
     const found = await dependentsOfGroup(write.trx, row.id, write.now);
-    return [...counted(found.children, "child group"), ...counted(found.active_keys, "active API key"), ...counted(found.end_users, "end user with it as primary group", "end users with it as primary group")];
+    return [...counted(found.children, "child group"), ...counted(found.active_keys, "active API key"), ...counted(found.end_users, "end user in it", "end users in it")];
   },
-  removing: (write, row) => detachKeys(write.trx, row.id, write.now),
+  async removing(write, row) {
+    await detachKeys(write.trx, row.id, write.now);
+    await forgetPrimaryGroup(write.trx, row.tenant_id, row.id);
+    write.notify(row.tenant_id, "end_user");
+  },
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 

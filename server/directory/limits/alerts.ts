@@ -1,13 +1,17 @@
 import type { Alert } from "@gatehouse/contracts/limits";
-import { type AlertFilters, alertPage } from "../../store/alerts.ts";
+import { type AlertFilters, alertPage, type AlertRow } from "../../store/alerts.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import type { Directory } from "../writes/write.ts";
+
+/** An alert as people read it. */
+export type AlertView = Alert;
+
+export function readAlert({ crossing: _crossing, expires_at: _expiresAt, ...row }: AlertRow): AlertView {
+  return { ...row, created_at: row.created_at.toISOString(), resolved_at: row.resolved_at?.toISOString() ?? null };
+}
 
 /** Newest first; a null tenant means all of them. */
 export async function listAlerts(directory: Directory, tenantId: string | null, filters: AlertFilters, page: Page): Promise<Paged<Alert>> {
   const { items, total } = await alertPage(directory.db, tenantId, filters, page);
-  return {
-    total,
-    items: items.map(({ crossing: _crossing, expires_at: _expiresAt, ...row }) => ({ ...row, created_at: row.created_at.toISOString(), resolved_at: row.resolved_at?.toISOString() ?? null })),
-  };
+  return { total, items: items.map(readAlert) };
 }

@@ -6,6 +6,8 @@ import { bindModels } from "../../store/group-models.ts";
 import { judgesByDefault, modelIdByName, modelStore, recordHealth, type ModelInsert, type ModelPatch, type ModelRow } from "../../store/models.ts";
 import { providerById, providerByKey, type ProviderRow } from "../../store/providers.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
+import { cachesEmbeddingWith } from "../../store/semantic-cache-configs.ts";
+import { policiesJudgedBy } from "../../store/semantic-policies.ts";
 import { lockModelNames, routingGroupMode } from "../../store/routing-groups.ts";
 import { invalidField, records, type Records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
@@ -15,6 +17,9 @@ import { readModel } from "./model-read.ts";
 import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
 import { checkAddress, originOf, providerToUse, sealedKey } from "./providers.ts";
 import { listVirtualModels } from "./virtual-models.ts";
+
+/** Names in one refusal to let a model go. */
+const NAMED_DEPENDENTS = 5;
 
 /** The columns a body sets, but for its modes, its provider and its key. A member it leaves out sets none. */
 function columns(write: Write, body: ModelUpdate): ModelPatch {
@@ -107,7 +112,12 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     });
     for (const groupId of groupIds) await bindModels(write.trx, tenantId, groupId, [row.id]);
   },
-  dependents: async (write, row) => ((await judgesByDefault(write.trx, row.tenant_id, row.id)) ? ["the tenant's default_judge_model_id"] : []),
+  async dependents(write, row) {
+    const judges = await judgesByDefault(write.trx, row.tenant_id, row.id);
+    const policies = await policiesJudgedBy(write.trx, row.tenant_id, row.id, NAMED_DEPENDENTS);
+    const caches = await cachesEmbeddingWith(write.trx, row.tenant_id, row.id, NAMED_DEPENDENTS);
+    return [...(judges ? ["the tenant's default_judge_model_id"] : []), ...(policies.length > 0 ? [`the semantic policies ${policies.join(", ")}`] : []), ...(caches.length > 0 ? [`the semantic cache configurations ${caches.join(", ")}`] : [])];
+  },
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 

@@ -1,20 +1,123 @@
+import type { EndUser, EndUserCreate, EndUserQuery, EndUserUpdate } from "@gatehouse/contracts/end-users";
 import { uuid } from "../../kernel/ids.ts";
-import { insertEndUser } from "../../store/end-users.ts";
+import { endUserByUsername, endUserStore, keyHashesOfUser, type EndUserInsert, type EndUserPatch, type EndUserRow } from "../../store/end-users.ts";
+import { knownOf } from "../../store/end-user-groups.ts";
+import { putBackupCodes } from "../../store/second-factors.ts";
+import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
-/** Throws the database's unique violation when the username is taken. */
-export async function createEndUser(write: Write, tenantId: string, user: { username: string; password: string; primary_group_id?: string }): Promise<{ id: string }> {
-  const id = uuid();
-  const shown = { username: user.username, email: null, display_name: null, primary_group_id: user.primary_group_id ?? null };
-  await insertEndUser(write.trx, {
-    id,
-    tenant_id: tenantId,
-    ...shown,
-    password_hash: await write.directory.hashPassword(user.password),
-    avatar_url: null,
-    created_at: write.now,
-    updated_at: write.now,
+export const END_USERS = "end-users";
+
+export function readEndUser(row: EndUserRow): EndUser {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    username: row.username,
+    email: row.email,
+    display_name: row.display_name,
+    is_active: row.is_active,
+    is_verified: row.is_verified,
+    metadata: row.metadata,
+    avatar_url: row.avatar_url,
+    totp_enabled: row.totp_enabled,
+    primary_group_id: row.primary_group_id,
+    last_login: row.last_login?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+/** Without what says who the person is: the admin log is kept whole, and a person may ask to be forgotten. */
+function logged(row: EndUserRow): object {
+  const { username: _username, email: _email, display_name: _displayName, metadata: _metadata, avatar_url: _avatarUrl, ...rest } = readEndUser(row);
+  return rest;
+}
+
+/** Tokens issued before this are void. Moves on even when the clock stands still, and past the millisecond a token names. */
+export function nextTokenGeneration(row: Pick<EndUserRow, "tokens_valid_from">, now: Date): Date {
+  return new Date(Math.max(now.getTime(), row.tokens_valid_from.getTime()) + 1);
+}
+
+/** Tells the runtime processes that what they hold of the user is old. */
+export function notifyUser(write: Write, row: Pick<EndUserRow, "tenant_id" | "id">): void {
+  write.notify(row.tenant_id, "end_user", row.id);
+}
+
+async function checkGroup(write: Write, tenantId: string, field: string, groupId: string): Promise<void> {
+  if (!(await knownOf(write.trx, "resource_groups", tenantId, [groupId])).has(groupId)) throw invalidField(field, "names no resource group of this tenant");
+}
+
+export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser, EndUserCreate, EndUserUpdate, EndUserQuery, string>({
+  resource: END_USERS,
+  noun: "end user",
+  store: endUserStore,
+  read: readEndUser,
+  logged,
+  tenantOf: (row) => row.tenant_id,
+  twin: async (write, tenantId, candidate) => (await endUserByUsername(write.trx, tenantId, candidate.username))?.id,
+  async toInsert(write, tenantId, body) {
+    const groupId = body.primary_group_id ?? null;
+    if (groupId !== null) await checkGroup(write, tenantId, "primary_group_id", groupId);
+    return {
+      id: uuid(),
+      tenant_id: tenantId,
+      username: body.username,
+      email: body.email ?? null,
+      display_name: body.display_name ?? null,
+      password_hash: await write.directory.hashPassword(body.password),
+      metadata: JSON.stringify(body.metadata ?? {}),
+      avatar_url: null,
+      primary_group_id: groupId,
+      assigned_group_id: groupId,
+      tokens_valid_from: write.now,
+      totp_secret_sealed: null,
+      totp_last_step: null,
+      created_at: write.now,
+      updated_at: write.now,
+    };
+  },
+  async toPatch(write, _tenantId, row, body) {
+    const { password, metadata, ...rest } = body;
+    return {
+      ...rest,
+      ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
+      ...(password === undefined ? {} : { password_hash: await write.directory.hashPassword(password), tokens_valid_from: nextTokenGeneration(row, write.now) }),
+      updated_at: write.now,
+    };
+  },
+  dependents: async () => [],
+  async removing(write, row) {
+    for (const hash of await keyHashesOfUser(write.trx, row.id)) write.notify(row.tenant_id, "api_key", hash);
+  },
+  notify: notifyUser,
+});
+
+async function change(write: Write, tenantId: string, id: string, action: string, patchOf: (row: EndUserRow) => Promise<EndUserPatch>): Promise<EndUser> {
+  const before = await endUserStore.find(write.trx, tenantId, id, "lock");
+  if (before === undefined) throw notFound("end user");
+  await endUserStore.update(write.trx, id, { ...(await patchOf(before)), updated_at: write.now });
+  const row = (await endUserStore.find(write.trx, tenantId, id)) as EndUserRow;
+  write.log({ tenant_id: tenantId, action, resource: END_USERS, resource_id: id, before: logged(before), after: logged(row) });
+  notifyUser(write, row);
+  return readEndUser(row);
+}
+
+export function setEndUserStatus(write: Write, tenantId: string, id: string, active: boolean): Promise<EndUser> {
+  return change(write, tenantId, id, "set_status", async (row) => ({ is_active: active, ...(active ? {} : { tokens_valid_from: nextTokenGeneration(row, write.now) }) }));
+}
+
+/** Puts the user in the group, as their primary one, and out of the one an administrator gave before. */
+export function setEndUserPrimaryGroup(write: Write, tenantId: string, id: string, groupId: string | null): Promise<EndUser> {
+  return change(write, tenantId, id, "set_primary_group", async () => {
+    if (groupId !== null) await checkGroup(write, tenantId, "group_id", groupId);
+    return { primary_group_id: groupId, assigned_group_id: groupId };
   });
-  write.log({ tenant_id: tenantId, action: "create", resource: "end-users", resource_id: id, after: { id, tenant_id: tenantId, ...shown, password: "***" } });
-  return { id };
+}
+
+/** For a user who has lost their device and their codes. */
+export function resetSecondFactor(write: Write, tenantId: string, id: string): Promise<EndUser> {
+  return change(write, tenantId, id, "reset_2fa", async () => {
+    await putBackupCodes(write.trx, id, []);
+    return { totp_enabled: false, totp_secret_sealed: null };
+  });
 }

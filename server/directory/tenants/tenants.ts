@@ -21,6 +21,7 @@ function read(row: TenantRow): Tenant {
     data_retention: row.data_retention,
     default_judge_model_id: row.default_judge_model_id,
     allowed_regions: row.allowed_regions,
+    portal_registration: row.portal_registration,
     created_at: row.created_at.toISOString(),
     updated_at: row.updated_at.toISOString(),
   };
@@ -59,6 +60,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
       data_retention: JSON.stringify({ ...DEFAULT_RETENTION, ...body.data_retention }),
       default_judge_model_id: null,
       allowed_regions: body.allowed_regions ?? [],
+      portal_registration: body.portal_registration ?? "open",
       created_at: write.now,
       updated_at: write.now,
     };

@@ -20,6 +20,8 @@ export interface RecordSpec<Row extends { id: string }, Insert extends { id: str
   readonly noun: string;
   readonly store: RecordStore<Row, Insert, Patch, Filters, Scope>;
   read(row: Row): Read;
+  /** What the admin log tells of a row, which can never be taken back; all that is read when left out. */
+  logged?(row: Row): object;
   /** The tenant a row belongs to, for its log entries. */
   tenantOf(row: Row): string | null;
   /** Runs before anything is read: takes the locks that more than one row needs. */
@@ -57,6 +59,7 @@ export function records<Row extends { id: string }, Insert extends { id: string 
   spec: RecordSpec<Row, Insert, Patch, Read, Create, Update, Filters, Scope>,
 ): Records<Read, Create, Update, Filters, Scope> {
   const { store, resource, noun } = spec;
+  const logged = (row: Row): object => spec.logged?.(row) ?? spec.read(row);
 
   async function locked(write: Write, scope: Scope, id: string): Promise<Row> {
     await spec.begin?.(write, scope);
@@ -94,7 +97,7 @@ export function records<Row extends { id: string }, Insert extends { id: string 
       await spec.created?.(write, scope, await written(write, scope, values.id), body);
       const row = await written(write, scope, values.id);
       const after = spec.read(row);
-      write.log({ tenant_id: spec.tenantOf(row), action: "create", resource, resource_id: row.id, after: masked(after, body) });
+      write.log({ tenant_id: spec.tenantOf(row), action: "create", resource, resource_id: row.id, after: masked(logged(row), body) });
       spec.notify(write, row);
       return after;
     },
@@ -105,7 +108,7 @@ export function records<Row extends { id: string }, Insert extends { id: string 
       await store.update(write.trx, id, patch);
       const row = await written(write, scope, id);
       const after = spec.read(row);
-      write.log({ tenant_id: spec.tenantOf(row), action: "update", resource, resource_id: id, before: spec.read(before), after: masked(after, body) });
+      write.log({ tenant_id: spec.tenantOf(row), action: "update", resource, resource_id: id, before: logged(before), after: masked(logged(row), body) });
       spec.notify(write, row);
       return after;
     },
@@ -115,7 +118,7 @@ export function records<Row extends { id: string }, Insert extends { id: string 
       if (dependents.length > 0) throw new Refused(refuse("in_use", `This ${noun} cannot go while it has ${dependents.join(", ")}.`, { extra: { dependents } }));
       await spec.removing?.(write, row);
       await store.remove(write.trx, id);
-      write.log({ tenant_id: spec.tenantOf(row), action: "delete", resource, resource_id: id, before: spec.read(row) });
+      write.log({ tenant_id: spec.tenantOf(row), action: "delete", resource, resource_id: id, before: logged(row) });
       spec.notify(write, row);
     },
   };

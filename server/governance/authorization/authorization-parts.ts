@@ -1,15 +1,12 @@
-import type { CredentialCache } from "../../directory/credential-cache.ts";
-import type { Snapshots } from "../../directory/snapshots.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
+import type { AdmissionParts } from "../admit.ts";
 import type { AuthorizationMemory } from "./authorization-memory.ts";
 import type { ConnectedDiscovery } from "./discover-connected.ts";
 
 /** What upstream authorization works with. */
-export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "clock"> {
+export interface AuthorizationParts extends Pick<Directory, "db" | "secrets" | "clock">, AdmissionParts {
   readonly send: ToolServerSend;
-  readonly credentials: CredentialCache;
-  readonly snapshots: Snapshots;
   /** Where callers and browsers reach the runtime plane, without a closing slash; null: where the request came in. */
   readonly publicUrl: string | null;
   /** Whether addresses of this machine and network may be asked, and without TLS. */

@@ -2,7 +2,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { looksLikeApiKey, sha256Hex } from "../../kernel/secrets.ts";
 import { scopesOf } from "../../wire/oauth/challenge.ts";
 import { challengeOf, isChallenge, newVerifier } from "../../wire/oauth/pkce.ts";
-import { admitKey } from "../admit.ts";
+import { admitAs } from "../admit.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
@@ -107,14 +107,13 @@ export async function decide(parts: AuthorizationParts, call: Call, broker: Brok
 /** Null when no key was given; a text says what is wrong with it. */
 async function provenBy(parts: AuthorizationParts, call: Call, broker: Broker, key: string): Promise<Proven | string | null> {
   if (key === "") return null;
-  const keyHash = sha256Hex(key);
-  const refused = looksLikeApiKey(key) ? await admitKey(call, keyHash, parts) : refuse("unauthenticated");
+  const refused = looksLikeApiKey(key) ? await admitAs(call, { kind: "api_key", text: key }, "group", parts) : refuse("unauthenticated");
   const { identity, scope } = call;
   // Bodies of this call hold secrets: as long as the call has no scope, none of them is kept.
   call.scope = null;
   if (refused !== null || identity === null || scope === null || identity.tenantId !== broker.tenantId) return "This API key is not valid.";
   if (!scope.tools.has(broker.id)) return "This API key may not use this tool server.";
-  return { keyHash, ...principalOfIdentity(identity) };
+  return { holder: { kind: "key", hash: sha256Hex(key) }, ...principalOfIdentity(identity) };
 }
 
 function scopesToAsk(broker: Broker, scope: string): string[] {

@@ -2,6 +2,7 @@ import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts
 import { looksLikeApiKey } from "../../kernel/secrets.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { covers } from "../../wire/oauth/metadata.ts";
+import { presentedCredential } from "../presented.ts";
 import { looksLikeAccessToken } from "./gateway-tokens.ts";
 
 /**
@@ -12,8 +13,15 @@ export function callerToken(server: Pick<ToolServerEntry, "url">, request: Reque
   const header = request.headers.get("authorization");
   if (header === null || !/^bearer \S+$/i.test(header)) return null;
   const token = header.slice(7);
-  if (looksLikeApiKey(token) || looksLikeAccessToken(token)) return null;
-  return isMeantForAnother(token, server.url) ? null : token;
+  const credential = presentedCredential(request);
+  // What lets the caller in here is for this gateway alone.
+  if (looksLikeApiKey(token) || looksLikeAccessToken(token) || ("text" in credential && credential.text === token)) return null;
+  return isPortalToken(token) || isMeantForAnother(token, server.url) ? null : token;
+}
+
+/** One of the portal's that came along beside another credential. */
+function isPortalToken(token: string): boolean {
+  return claimsOf(token)?.user_type === "end_user";
 }
 
 /** True for a JWT whose audience holds addresses and none of them is the server's. What cannot be read says nothing. */

@@ -3,6 +3,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
+import type { Holder } from "./gateway-tokens.ts";
 import { openEnvelope, sealEnvelope } from "./envelope.ts";
 
 /** What a client asked to be authorized for, or a link offered. Travels sealed through the browser and back. */
@@ -12,7 +13,7 @@ export type Wanted =
 
 /** Who it is for, once they have shown it. */
 export interface Proven {
-  readonly keyHash: string;
+  readonly holder: Holder;
   readonly tenantId: string;
   readonly type: "api_key" | "user";
   readonly id: string;

@@ -5,7 +5,6 @@ import { uuid } from "../../kernel/ids.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { challengeOf } from "../../wire/oauth/pkce.ts";
-import { presentedKey } from "../admit.ts";
 import type { Call } from "../call.ts";
 import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
@@ -15,7 +14,7 @@ import { exchangeCode } from "./callback.ts";
 import { openCode } from "./codes.ts";
 import { ACCESS_SECONDS, accessToken, looksLikeRefreshToken, readRefreshToken, refreshToken, type RefreshClaims } from "./gateway-tokens.ts";
 import { passForm } from "./pass-form.ts";
-import { principalOfIdentity } from "./principal.ts";
+import { holderOf } from "./holder.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl } from "./upstream-clients.ts";
 
@@ -36,19 +35,19 @@ export async function token(parts: AuthorizationParts, call: Call, broker: Broke
   if (code === null || code.wanted.clientHash !== sha256Hex(clientId) || (form.get("redirect_uri") ?? code.wanted.redirectUri) !== code.wanted.redirectUri) return refuse("oauth_invalid_grant");
   const verifier = form.get("code_verifier") ?? "";
   if (!/^[\w.~-]{43,128}$/.test(verifier) || challengeOf(verifier) !== code.wanted.challenge) return refuse("oauth_invalid_grant", undefined, { reason: "code_verifier" });
-  const holder = holderOf(call, request);
+  const holder = holderOf(call);
   const { proven } = code;
-  if (proven === null && holder === null) return refuse("oauth_invalid_client", "Send the API key with this request, or enter it on the page where access is allowed.");
-  if (proven !== null && holder !== null && (holder.principal.id !== proven.id || holder.principal.tenantId !== proven.tenantId)) return refuse("oauth_invalid_grant", undefined, { reason: "another principal" });
-  const principal: Principal = proven ?? (holder as Holder).principal;
-  const keyHash = proven?.keyHash ?? (holder as Holder).keyHash;
+  const who = proven ?? holder;
+  if (who === null) return refuse("oauth_invalid_client", "Send the API key with this request, or enter it on the page where access is allowed.");
+  if (proven !== null && holder !== null && (holder.type !== proven.type || holder.id !== proven.id || holder.tenantId !== proven.tenantId)) return refuse("oauth_invalid_grant", undefined, { reason: "another principal" });
+  const principal: Principal = { tenantId: who.tenantId, type: who.type, id: who.id };
   if (principal.tenantId !== broker.tenantId || (holder !== null && request.scope?.tools.has(broker.id) !== true)) return refuse("tool_server_not_allowed");
   const exchanged = await exchangeCode(parts, broker, code, code.code);
   if ("invalid" in exchanged) return refuse("oauth_invalid_grant", undefined, { reason: `the issuer said ${exchanged.invalid}` });
   if (!("tokens" in exchanged)) return exchanged;
   const grantId = uuid();
   const nonce = newNonce();
-  const claims: RefreshClaims = { serverId: broker.id, tenantId: principal.tenantId, keyHash, grantId, nonce, clientHash: code.wanted.clientHash, scope: exchanged.tokens.scopes.join(" ") };
+  const claims: RefreshClaims = { serverId: broker.id, tenantId: principal.tenantId, holder: who.holder, grantId, nonce, clientHash: code.wanted.clientHash, scope: exchanged.tokens.scopes.join(" ") };
   const terms = { serverId: broker.id, issuer: broker.at.issuer, clientId: code.clientId, redirectUri: callbackUrl(broker.broker), resource: broker.says.resource };
   await keepTokens(parts, principal, terms, exchanged.tokens, (trx, tokenId) => keepGrant(trx, { id: grantId, tenant_id: principal.tenantId, token_id: tokenId, client_hash: claims.clientHash, nonce }));
   forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, broker.id));
@@ -73,19 +72,8 @@ async function refreshed(parts: AuthorizationParts, broker: Broker, presented: s
 
 function given({ secrets, clock }: AuthorizationParts, claims: RefreshClaims): BrokerAnswer {
   const now = clock.now();
-  const { serverId, keyHash, grantId, scope } = claims;
-  return { kind: "json", status: 200, body: { access_token: accessToken(secrets, { serverId, keyHash, grantId }, now), token_type: "Bearer", expires_in: ACCESS_SECONDS, refresh_token: refreshToken(secrets, claims, now), ...(scope === "" ? {} : { scope }) } };
-}
-
-interface Holder {
-  readonly principal: Principal;
-  readonly keyHash: string;
-}
-
-/** Whose key the request carries; null when it carries none. */
-function holderOf(call: Call, { scope }: BrokerRequest): Holder | null {
-  const key = presentedKey(call.request);
-  return call.identity === null || scope === null || key === null ? null : { principal: principalOfIdentity(call.identity), keyHash: sha256Hex(key) };
+  const { serverId, holder, grantId, scope } = claims;
+  return { kind: "json", status: 200, body: { access_token: accessToken(secrets, { serverId, holder, grantId }, now), token_type: "Bearer", expires_in: ACCESS_SECONDS, refresh_token: refreshToken(secrets, claims, now), ...(scope === "" ? {} : { scope }) } };
 }
 
 function newNonce(): string {

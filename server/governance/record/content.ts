@@ -1,4 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
+import type { Call } from "../call.ts";
 import { redact } from "./redaction.ts";
 
 export type StoreBodies = "full" | "redacted" | "none";
@@ -7,6 +8,11 @@ export type StoreBodies = "full" | "redacted" | "none";
 const PREVIEW_BYTES = 64 * 1024;
 
 const decoder = new TextDecoder();
+
+/** What the call's row may keep of bodies. Answers of the portal are personal, and hold tokens. */
+export function keptBodies(call: Pick<Call, "audit" | "scope">): StoreBodies {
+  return call.audit.proxyType === "portal" || call.audit.proxyType === "oauth" ? "none" : (call.scope?.tenant.storeBodies ?? "none");
+}
 
 /** The preview a tenant's `store_bodies` allows of a whole body. */
 export function previewOf(content: string | Uint8Array, mode: StoreBodies): string | null {
@@ -27,12 +33,18 @@ export class SentContent {
   private readonly hash: Hash = createHash("sha256");
   private readonly head: Uint8Array[] = [];
   private headBytes = 0;
+  private readonly keepsHead: boolean;
   bytes = 0;
+
+  /** A stream that stays open for hours must not hold its beginning for nothing. */
+  constructor(keepsHead: boolean) {
+    this.keepsHead = keepsHead;
+  }
 
   add(piece: Uint8Array): void {
     this.hash.update(piece);
     this.bytes += piece.byteLength;
-    if (this.headBytes < PREVIEW_BYTES) {
+    if (this.keepsHead && this.headBytes < PREVIEW_BYTES) {
       this.head.push(piece);
       this.headBytes += piece.byteLength;
     }

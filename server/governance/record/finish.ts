@@ -3,7 +3,7 @@ import { usdFromMicros } from "../../kernel/money.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { inputTokens } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
-import { previewOf } from "./content.ts";
+import { keptBodies, previewOf } from "./content.ts";
 import { sanitisedHeaders } from "./headers.ts";
 
 /** What a call came to, as its row tells it. */
@@ -33,7 +33,7 @@ export interface Sent {
 /** Completes the record: after this the row says everything it will ever say. */
 export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
   const { row } = call;
-  const mode = call.scope?.tenant.storeBodies ?? "none";
+  const mode = keptBodies(call);
   row.http_status_code = outcome.status;
   row.success = outcome.errorType === null;
   row.error_type = outcome.errorType;

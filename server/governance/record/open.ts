@@ -51,6 +51,9 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     row,
     answerHeaders: { "x-request-id": id, "x-correlation-id": correlationId },
     identity: null,
+    user: null,
+    token: null,
+    tenant: null,
     scope: null,
     route: null,
     tools: null,
@@ -59,6 +62,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     whenEnded: [],
     reservation: null,
     requestContent: null,
+    answerReusable: true,
   };
 }
 

@@ -1,6 +1,6 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
-import type { CallerCodec, ConversationFormat, ProviderCodec, ReplyContext, StreamWriter } from "../../wire/conversation/codec.ts";
+import type { ConversationCodec, ConversationFormat, ProviderCodec, ReplyContext, StreamReader, StreamWriter } from "../../wire/conversation/codec.ts";
 import type { ConversationRequest, Feature } from "../../wire/conversation/request.ts";
 import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } from "../../wire/conversation/signatures.ts";
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
@@ -19,7 +19,7 @@ import { ceilingName, providerFormat } from "./provider-format.ts";
 /** A conversation a surface has read, with what its format needs on the way back. */
 export interface Conversation {
   readonly inbound: InboundRequest;
-  readonly caller: CallerCodec;
+  readonly caller: ConversationCodec;
   /** How an answer of the caller's own format passes as it is. */
   readonly passing: {
     /** Where it is not simply called as the format is. */
@@ -31,6 +31,8 @@ export interface Conversation {
   /** Null: server-sent events. */
   readonly writer: ((context: ReplyContext) => StreamWriter) | null;
   readonly streamType: string;
+  /** Reads what the writer writes, where that is not what the format's own stream reader reads. */
+  readonly reader?: () => StreamReader;
   /** Whether a streaming caller asked for usage, where the format makes that a question. */
   readonly includeUsage: boolean;
   /** Headers of the caller that a provider of the same format acts on. */
@@ -98,7 +100,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
   if (isRefusal(request)) return request;
   const written = provider.writeRequest(request, { name: model.modelName, maxOutputTokens: model.maxOutputTokens, systemTurns: model.supportsSystemTurns, maxTokensName: ceilingName(model) });
   if ("unsupported" in written) return unsupported(written.unsupported.map(({ feature, message }) => ({ field: caller.spelling[feature], message })));
-  const context: ReplyContext = { callId: call.id, model: inbound.model ?? model.name, created: Math.floor(Date.parse(call.row.timestamp ?? "") / 1000), request: inbound.body, includeUsage: conversation.includeUsage };
+  const context = replyContext(call, conversation, model);
   return {
     operation: format,
     body: JSON.stringify(written.body),
@@ -127,6 +129,11 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
     refusal: (status, bytes, headers) => encoder.encode(JSON.stringify(caller.writeFault(provider.readFault(status, objectOf(bytes), headers)))),
     dropped: [...read.dropped, ...[...unsampled(defaulted, asked), ...written.dropped].map((feature) => caller.spelling[feature])],
   };
+}
+
+/** What the writer of an answer in the caller's format must know. */
+export function replyContext(call: Call, { inbound, includeUsage }: Conversation, model: ModelEntry): ReplyContext {
+  return { callId: call.id, model: inbound.model ?? model.name, created: Math.floor(Date.parse(call.row.timestamp ?? "") / 1000), request: inbound.body, includeUsage };
 }
 
 /** Formats whose providers sign what they want to see again. */

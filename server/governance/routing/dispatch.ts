@@ -196,8 +196,8 @@ class Journey {
     health.measured(model.id, latencyMs);
     const ended = (errorType: string | null) => {
       health.ended(model.id);
-      // A stream that its provider broke off counts against the provider like any other failure.
-      if (errorType === null || errorType === "client_disconnected" || errorType === "gateway_interrupted") health.answered(model.id);
+      // A stream that its provider broke off counts against the provider like any other failure; what a policy withheld does not.
+      if (errorType === null || !errorType.startsWith("upstream_")) health.answered(model.id);
       else health.failed(model.id, this.rules);
     };
     if (answer.kind === "whole") ended(null);

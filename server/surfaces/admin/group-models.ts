@@ -1,7 +1,7 @@
 import { listOf } from "@gatehouse/contracts/conventions";
 import { bindingResult, groupModel, groupModelQuery, maybeModelIds, modelIds, modelIdsQuery, portalVisibility, unbindingResult } from "@gatehouse/contracts/group-models";
 import { bindGroupModels, listGroupModels, setGroupModelVisibility, unbindGroupModels } from "../../directory/groups/group-models.ts";
-import { check } from "./input.ts";
+import { check } from "../../wire/strict-input.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 

@@ -1,31 +1,18 @@
-import type { z } from "zod";
-import { refuse, Refused, type ErrorCode, type FieldError } from "../../kernel/errors.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { jsonObjectOf, utf8Of } from "../../wire/strict-input.ts";
 
 const MAX_BODY_BYTES = 1024 * 1024;
-const MAX_DEPTH = 64;
 
 /**
  * The JSON object of a request, undefined when it has no body. Throws a refusal for one that is larger than 1 MB, of
  * another content type, not JSON, no object, or with text that no record can hold.
  */
 export async function readJsonBody(request: Request): Promise<Record<string, unknown> | undefined> {
-  const text = await readText(request);
-  if (text === "") return undefined;
-  const type = request.headers.get("content-type") ?? "";
-  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(type)) throw invalid("invalid_body", [{ field: "", message: "The body must be sent as application/json." }]);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    throw invalid("invalid_body", [{ field: "", message: "The body is not JSON." }]);
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
-  const unholdable = findUnholdable(value, [], 0);
-  if (unholdable !== undefined) throw invalid("invalid_body", [unholdable]);
-  return value as Record<string, unknown>;
+  const text = utf8Of(await readBytes(request));
+  return text === "" ? undefined : jsonObjectOf(text, request.headers.get("content-type") ?? "");
 }
 
-async function readText(request: Request): Promise<string> {
+async function readBytes(request: Request): Promise<Uint8Array> {
   if (Number(request.headers.get("content-length") ?? 0) > MAX_BODY_BYTES) throw new Refused(refuse("body_too_large"));
   const pieces: Uint8Array[] = [];
   let size = 0;
@@ -34,57 +21,5 @@ async function readText(request: Request): Promise<string> {
     if (size > MAX_BODY_BYTES) throw new Refused(refuse("body_too_large"));
     pieces.push(piece);
   }
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(pieces));
-  } catch {
-    throw invalid("invalid_body", [{ field: "", message: "The body is not UTF-8." }]);
-  }
-}
-
-/** Whether the database can hold the text: it takes neither NUL nor half a surrogate pair. */
-export function isHoldable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed();
-}
-
-function findUnholdable(value: unknown, path: readonly string[], depth: number): FieldError | undefined {
-  const field = path.join(".");
-  if (typeof value === "string") return isHoldable(value) ? undefined : { field, message: "holds a NUL or half a surrogate pair" };
-  if (typeof value !== "object" || value === null) return undefined;
-  if (depth >= MAX_DEPTH) return { field, message: "is nested too deep" };
-  for (const [key, member] of Object.entries(value)) {
-    if (!isHoldable(key)) return { field, message: "has a name that holds a NUL or half a surrogate pair" };
-    const found = findUnholdable(member, [...path, key], depth + 1);
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
-
-/** The query string as an object. A name given twice is refused: which one counts would be anyone's guess. */
-export function readQuery(url: URL): Record<string, string> {
-  const query: Record<string, string> = {};
-  for (const [name, value] of url.searchParams) {
-    if (Object.hasOwn(query, name)) throw invalid("invalid_query", [{ field: name, message: "is given twice" }]);
-    if (!isHoldable(name) || !isHoldable(value)) throw invalid("invalid_query", [{ field: name, message: "holds a NUL" }]);
-    query[name] = value;
-  }
-  return query;
-}
-
-/** The value as its schema reads it, or a refusal that names each field. */
-export function check<T extends z.ZodType>(schema: T, value: unknown, code: "invalid_body" | "invalid_query"): z.output<T> {
-  const parsed = schema.safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw invalid(code, parsed.error.issues.flatMap(fieldErrors));
-}
-
-function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
-  const at = (...more: PropertyKey[]) => [...issue.path, ...more].map(String).join(".");
-  if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ field: at(key), message: "is not known here" }));
-  if (issue.code === "invalid_type" && issue.input === undefined && issue.path.length > 0) return [{ field: at(), message: "is required" }];
-  return [{ field: at(), message: issue.message }];
-}
-
-function invalid(code: ErrorCode, fields: readonly FieldError[]): Refused {
-  const detail = fields.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
-  return new Refused(refuse(code, detail, { fields }));
+  return Buffer.concat(pieces);
 }

@@ -3,10 +3,11 @@ import type { Admin } from "../../directory/people/logins.ts";
 import { write, type Actor } from "../../directory/writes/write.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
+import { check, isHoldable, readQuery } from "../../wire/strict-input.ts";
 import { jsonAnswer } from "./answers.ts";
 import { admitCaller, tenantOfCall } from "./caller.ts";
 import { withTenant } from "./document.ts";
-import { check, isHoldable, readJsonBody, readQuery } from "./input.ts";
+import { readJsonBody } from "./input.ts";
 import type { AdminCall, Operation } from "./operation.ts";
 import type { AdminServices } from "./services.ts";
 

@@ -5,6 +5,8 @@ import { approvalOperations } from "./approvals.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
+import { endUserGroupOperations } from "./end-user-groups.ts";
+import { endUserOperations } from "./end-users.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
@@ -12,6 +14,7 @@ import { mcpOAuthClientOperations } from "./mcp-oauth-clients.ts";
 import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
+import { noticeOperations } from "./notices.ts";
 import type { Operation } from "./operation.ts";
 import { pageOperations } from "./pages.ts";
 import { providerOperations } from "./providers.ts";
@@ -19,6 +22,8 @@ import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
 import { serverConfigOperations } from "./server-configs.ts";
+import { semanticCacheOperations } from "./semantic-cache.ts";
+import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { tenantOperations } from "./tenants.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
@@ -27,6 +32,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...loginOperations,
   ...tenantOperations,
   ...adminUserOperations,
+  ...endUserOperations,
+  ...endUserGroupOperations,
   ...providerOperations,
   ...modelHealthOperations,
   ...modelOperations,
@@ -41,6 +48,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...approvalOperations,
   ...groupPolicyOperations,
   ...alertOperations,
+  ...semanticCacheOperations,
+  ...semanticPolicyOperations,
+  ...noticeOperations,
   ...apiKeyOperations,
   ...adminLogOperations,
   ...proxyLogOperations,

@@ -1,6 +1,7 @@
 import type { Call } from "../../governance/call.ts";
 import type { Exchange, Surface } from "../../governance/surface.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { GeminiArrayReader } from "../../wire/gemini/array-reader.ts";
 import { geminiArrayWriter } from "../../wire/gemini/array-writer.ts";
 import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
 import { readGeminiReply } from "../../wire/gemini/gemini-reply.ts";
@@ -36,6 +37,7 @@ function generate(call: Call, body: Uint8Array | null, form: "whole" | "events" 
       caller: geminiCodec,
       passing: { stream: () => (form === "array" ? new GeminiArrayStream() : new GeminiStream()), reply: readGeminiReply, ...(form === "array" ? { operation: "gemini_array" } : {}) },
       writer: form === "array" ? geminiArrayWriter : null,
+      ...(form === "array" ? { reader: () => new GeminiArrayReader() } : {}),
       streamType: form === "array" ? "application/json" : "text/event-stream",
       includeUsage: true,
       headers: {},

@@ -6,6 +6,7 @@ import { InboundView } from "../../governance/view.ts";
 export function conversationExchange(conversation: Conversation, modes: readonly string[], headers: Readonly<Record<string, string>> = {}): Exchange {
   return {
     view: new InboundView(conversation.inbound, modes),
+    conversation,
     async answer(call, dispatch) {
       const answer = await dispatch.converse(call, conversation);
       if (isRefusal(answer)) return answer;

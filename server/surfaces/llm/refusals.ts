@@ -25,6 +25,7 @@ function bodyOf(refusal: Refusal): object {
     case "run_ceiling_reached":
       return { error: refusal.message, ...refusal.extra };
     case "guardrail_blocked":
+    case "semantic_policy_block":
       return { error: { code: refusal.code, message: refusal.message, ...refusal.extra } };
     default:
       return { error: messageOf(refusal), code: refusal.code, ...refusal.extra };

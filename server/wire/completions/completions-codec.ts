@@ -1,9 +1,10 @@
-import type { ConversationCodec, RequestRead, StreamReader } from "../conversation/codec.ts";
+import type { ConversationCodec, RequestRead } from "../conversation/codec.ts";
 import type { JsonObject } from "../document.ts";
 import { stopsOf } from "../openai/chat-request-reader.ts";
 import { readFault, writeFault } from "../openai/fault.ts";
 import { filledOf, numberOf, stringOf, wholeOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, ReadReport } from "../openai/read-report.ts";
+import { CompletionsStreamReader, readReply } from "./completions-reader.ts";
 import { CompletionsStreamWriter, writeReply } from "./completions-writer.ts";
 
 /** Members that are read, or that mean nothing beside the call itself. */
@@ -65,9 +66,6 @@ function readRequest(body: JsonObject): RequestRead {
   };
 }
 
-/** No conversation is ever written for a provider of this format, so nothing of one is there to be read. */
-const NO_STREAM: StreamReader = { push: () => [], end: () => ({ events: [], complete: false }) };
-
 /** OpenAI's legacy completions: only its callers reach other formats, not its providers. */
 export const completionsCodec: ConversationCodec = {
   format: "completions",
@@ -96,9 +94,9 @@ export const completionsCodec: ConversationCodec = {
   },
   readRequest,
   writeRequest: () => ({ unsupported: [{ feature: "messages", message: "this model only completes a text: it takes no conversation" }] }),
-  readReply: () => null,
+  readReply,
   writeReply,
-  streamReader: () => NO_STREAM,
+  streamReader: () => new CompletionsStreamReader(),
   streamWriter: (context) => new CompletionsStreamWriter(context),
   readFault,
   writeFault,

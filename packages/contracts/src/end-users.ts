@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { newPasswordText } from "./admin-users.ts";
+import { displayName, pageQuery, recordId, search, timestamp } from "./conventions.ts";
+
+export const endUsername = z
+  .string()
+  .min(1)
+  .max(100)
+  .refine((text) => text.trim() === text && !/\p{C}/u.test(text), "must have no control characters and no space at either end");
+export const endUserEmail = z.email().max(320).nullable();
+export const avatarUrl = z
+  .url({ protocol: /^https?$/, error: "must be an http or https address" })
+  .max(2000)
+  .nullable();
+
+const MAX_METADATA = 16_384;
+
+export const endUserMetadata = z.record(z.string().max(200), z.json()).refine((value) => JSON.stringify(value).length <= MAX_METADATA, "must be at most 16 KB of JSON");
+
+export const endUserCreate = z
+  .strictObject({
+    username: endUsername,
+    password: newPasswordText,
+    email: endUserEmail.optional(),
+    display_name: displayName.optional(),
+    metadata: endUserMetadata.optional(),
+    primary_group_id: recordId.nullable().optional().describe("the resource group the user is put in"),
+    send_welcome_email: z.boolean().optional().describe("has no effect: this gateway sends no mail"),
+  })
+  .meta({ id: "EndUserCreate" });
+
+export const endUserUpdate = z
+  .strictObject({
+    email: endUserEmail.optional(),
+    display_name: displayName.optional(),
+    metadata: endUserMetadata.optional(),
+    is_verified: z.boolean().optional(),
+    password: newPasswordText.optional().describe("ends the user's tokens"),
+  })
+  .meta({ id: "EndUserUpdate" });
+
+export const endUserStatus = z.strictObject({ is_active: z.boolean().describe("false ends the user's tokens") }).meta({ id: "EndUserStatus" });
+export const endUserPrimaryGroup = z.strictObject({ group_id: recordId.nullable().describe("null takes the user out of the group an administrator gave") }).meta({ id: "EndUserPrimaryGroup" });
+
+export const endUser = z
+  .strictObject({
+    id: recordId,
+    tenant_id: z.string(),
+    username: z.string(),
+    email: z.string().nullable(),
+    display_name: z.string().nullable(),
+    is_active: z.boolean(),
+    is_verified: z.boolean(),
+    metadata: z.record(z.string(), z.unknown()),
+    avatar_url: z.string().nullable(),
+    totp_enabled: z.boolean(),
+    primary_group_id: recordId.nullable(),
+    last_login: timestamp.nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "EndUser" });
+
+export const madeEndUser = z.strictObject({ user: endUser, welcome_email_sent: z.boolean() }).meta({ id: "MadeEndUser" });
+export const photoSet = z.strictObject({ success: z.boolean(), avatar_url: z.string() }).meta({ id: "PhotoSet" });
+
+export const endUserQuery = z.strictObject({ ...pageQuery.shape, search, active_only: z.enum(["true", "false"]).optional() });
+
+export type EndUser = z.output<typeof endUser>;
+export type EndUserCreate = z.output<typeof endUserCreate>;
+export type EndUserUpdate = z.output<typeof endUserUpdate>;
+export type EndUserQuery = z.output<typeof endUserQuery>;

@@ -1,0 +1,57 @@
+import { z } from "zod";
+import { newPasswordText } from "./admin-users.ts";
+import { displayName, recordId } from "./conventions.ts";
+import { avatarUrl, endUserEmail, endUserMetadata, endUsername } from "./end-users.ts";
+
+/** Bodies and queries of the end-user portal API (interface 4.4). Closed: an unknown field is refused. */
+
+const password = z.string().min(1).max(200);
+const code = z.string().trim().min(1).max(40);
+
+/** Base64 of at most 5 MB. */
+const photoText = z.string().max(7_000_000);
+
+export const registration = z
+  .strictObject({
+    username: endUsername,
+    password: newPasswordText,
+    email: endUserEmail.optional(),
+    display_name: displayName.optional(),
+    avatar_url: avatarUrl.optional(),
+    photo_base64: photoText.optional(),
+    photo_mime_type: z.enum(["image/jpeg", "image/png", "image/webp", "image/gif"]).optional(),
+  })
+  .refine((body) => body.photo_mime_type === undefined || body.photo_base64 !== undefined, { path: ["photo_base64"], message: "is required with photo_mime_type" });
+
+export const portalLogin = z.strictObject({ username: z.string().min(1).max(100), password });
+export const secondFactorLogin = z.strictObject({ temp_token: z.string().min(1).max(2000), code });
+export const portalPasswordChange = z.strictObject({ current_password: password, new_password: newPasswordText });
+export const secondFactorCode = z.strictObject({ code });
+export const secondFactorDisable = z
+  .strictObject({ code: code.optional(), password: password.optional() })
+  .refine((body) => body.code !== undefined || body.password !== undefined, { path: ["code"], message: "is required, or password" });
+
+export const profileUpdate = z.strictObject({ email: endUserEmail.optional(), display_name: displayName.optional(), metadata: endUserMetadata.optional() });
+export const primaryGroupChoice = z.strictObject({ group_id: recordId });
+
+const flag = z.enum(["true", "false"]).transform((value) => value === "true");
+const page = {
+  page: z.coerce.number().int().min(1).max(1_000_000).default(1),
+  page_size: z.coerce.number().int().min(1).max(200).default(50),
+};
+
+export const portalModelQuery = z.strictObject({
+  group_id: recordId.optional(),
+  enabled_only: flag.optional(),
+  healthy_only: flag.optional(),
+  provider: z.string().max(200).optional(),
+  modes: z.string().max(500).optional(),
+});
+export const groupFilterQuery = z.strictObject({ group_id: recordId.optional(), enabled_only: flag.optional() });
+export const inheritedQuery = z.strictObject({ include_inherited: flag.optional() });
+export const portalPageQuery = z.strictObject(page);
+export const notificationQuery = z.strictObject({ notification_type: z.string().max(100).optional(), unread_only: flag.optional(), ...page });
+export const runFeedback = z.strictObject({ score: z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0"), comment: z.string().max(4000).nullable().optional() });
+
+export type Registration = z.output<typeof registration>;
+export type ProfileUpdate = z.output<typeof profileUpdate>;

@@ -1,0 +1,58 @@
+import { z } from "zod";
+import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+
+/** Where a policy can look. Those that end in `_input` are judged before anything leaves, the others before anything is given. */
+export const POLICY_SURFACES = [
+  "chat_input", "chat_output", "embeddings_input", "image_gen_input", "image_gen_output", "audio_tts_input", "audio_tts_output", "audio_stt_input", "audio_stt_output",
+  "video_gen_input", "video_gen_output", "batch_input", "batch_output", "moderation_input", "mcp_input", "mcp_output", "mcp_registration", "skill_input", "skill_output",
+  "a2a_inbound", "a2a_outbound",
+] as const;
+
+const action = z.enum(["block", "warn"]);
+const mode = z.enum(["enforce", "shadow"]);
+const onFailure = z.enum(["block", "allow"]);
+const surfaces = z.array(z.enum(POLICY_SURFACES)).min(1).max(POLICY_SURFACES.length);
+const constraintText = z.string().trim().min(1).max(8000);
+const groupIds = z.array(recordId).max(1000).nullable();
+
+const written = {
+  description: description.optional(),
+  action: action.optional().describe("block when left out"),
+  mode: mode.optional().describe("enforce when left out; shadow judges and records, and changes nothing"),
+  surfaces: surfaces.optional().describe("chat_input and chat_output when left out"),
+  enabled: z.boolean().optional(),
+  judge_model_id: recordId.nullable().optional().describe("null: the tenant's default judge model, then GW_JUDGE_MODEL"),
+  on_judge_failure: onFailure.optional().describe("what a judge that fails or times out means; block when left out and the policy enforces a block, else allow"),
+  timeout_seconds: z.number().min(0.1).max(120).optional().describe("longest wait for a judge; 10 when left out"),
+  resource_group_ids: groupIds.optional().describe("groups it holds for, with those below them; null or left out: every group"),
+};
+
+export const semanticPolicyCreate = z.strictObject({ name: recordName, constraint_text: constraintText.describe("the rule, in words"), ...written }).meta({ id: "SemanticPolicyCreate" });
+export const semanticPolicyUpdate = z.strictObject({ name: recordName.optional(), constraint_text: constraintText.optional(), ...written }).meta({ id: "SemanticPolicyUpdate" });
+
+export const semanticPolicy = z
+  .strictObject({
+    id: recordId,
+    tenant_id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    constraint_text: z.string(),
+    action,
+    mode,
+    surfaces: z.array(z.string()),
+    enabled: z.boolean(),
+    judge_model_id: recordId.nullable(),
+    on_judge_failure: onFailure,
+    timeout_seconds: z.number(),
+    resource_group_ids: z.array(recordId).nullable(),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "SemanticPolicy" });
+
+export const semanticPolicyQuery = z.strictObject({ ...pageQuery.shape, search });
+
+export type SemanticPolicy = z.output<typeof semanticPolicy>;
+export type SemanticPolicyCreate = z.output<typeof semanticPolicyCreate>;
+export type SemanticPolicyUpdate = z.output<typeof semanticPolicyUpdate>;
+export type SemanticPolicyQuery = z.output<typeof semanticPolicyQuery>;

@@ -1,0 +1,61 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { Database } from "../../store/database.ts";
+import { addConversationNotice, noticesOfConversation } from "../../store/notices.ts";
+import { BoundedMap } from "../bounded-map.ts";
+
+interface Known {
+  /** Record ids by method, earliest first. */
+  readonly records: ReadonlyMap<string, string>;
+  /** When what is known must be asked for again, because another process may know more. */
+  readonly until: number;
+}
+
+const REMEMBERED = 100_000;
+/** A conversation without a notice is asked about again after this; one with a notice never, for the earliest stays it. */
+const UNNOTICED_FOR_MS = 2_000;
+
+/** The notice records of conversations: each is read once and then found in memory. */
+export class ConversationNotices {
+  private readonly known = new BoundedMap<string, Known>(REMEMBERED);
+  private readonly db: Database;
+  private readonly clock: Clock;
+  private readonly log: Log;
+
+  constructor(db: Database, clock: Clock, log: Log) {
+    this.db = db;
+    this.clock = clock;
+    this.log = log;
+  }
+
+  /** The conversation's records by method, earliest first; what is known when the database is away. */
+  of(tenantId: string, handle: string): ReadonlyMap<string, string> | Promise<ReadonlyMap<string, string>> {
+    const key = `${tenantId}/${handle}`;
+    const known = this.known.get(key);
+    return known !== undefined && known.until > this.clock.now() ? known.records : this.read(tenantId, handle, key);
+  }
+
+  /** Told once the record is sealed. */
+  sealed(tenantId: string, notice: { handle: string; method: string; recordId: string; at: Date }): void {
+    const key = `${tenantId}/${notice.handle}`;
+    const records = new Map(this.known.get(key)?.records);
+    if (!records.has(notice.method)) records.set(notice.method, notice.recordId);
+    this.known.set(key, { records, until: Number.POSITIVE_INFINITY });
+    addConversationNotice(this.db, { tenant_id: tenantId, conversation_handle: notice.handle, method: notice.method, record_id: notice.recordId, noticed_at: notice.at }).catch((error: Error) => this.log.warn("notice_not_indexed", { error }));
+  }
+
+  private async read(tenantId: string, handle: string, key: string): Promise<ReadonlyMap<string, string>> {
+    try {
+      const rows = await noticesOfConversation(this.db, tenantId, handle);
+      const records = new Map(rows.map((row) => [row.method, row.record_id]));
+      // What was sealed while this was read is newer.
+      const now = this.known.get(key);
+      if (now?.until === Number.POSITIVE_INFINITY) return now.records;
+      this.known.set(key, { records, until: records.size > 0 ? Number.POSITIVE_INFINITY : this.clock.now() + UNNOTICED_FOR_MS });
+      return records;
+    } catch (error) {
+      this.log.warn("notices_not_read", { error: error as Error });
+      return this.known.get(key)?.records ?? new Map();
+    }
+  }
+}

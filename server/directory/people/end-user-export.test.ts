@@ -1,0 +1,35 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { csvCell } from "./end-user-export.ts";
+
+test.each([
+  ["plain", "plain"],
+  [null, ""],
+  [true, "true"],
+  ["a,b", '"a,b"'],
+  ['say "x"', '"say ""x"""'],
+  ["=1+1", '"\'=1+1"'],
+  ["+49 30", '"\'+49 30"'],
+  ["-1", '"\'-1"'],
+  ["@SUM(A1)", '"\'@SUM(A1)"'],
+  ["\t=1", '"\'\t=1"'],
+  [" =1", '"\' =1"'],
+])("%p becomes %p", (value, cell) => expect(csvCell(value)).toBe(cell));
+
+/** What a spreadsheet reads from one cell of RFC 4180. */
+function readCell(cell: string): string {
+  return cell.startsWith('"') ? cell.slice(1, -1).replaceAll('""', '"') : cell;
+}
+
+test("no text becomes a formula, none breaks out of its cell, and none is lost", () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom("=", "+", "-", "@", "\t", "\r", "\n", '"', ",", "'", " ", "a", "1") }), (text) => {
+      const cell = csvCell(text);
+      const read = readCell(cell);
+      expect(/^\s*[=+\-@\t\r]/.test(read)).toBe(false);
+      expect([text, `'${text}`]).toContain(read);
+      if (!cell.startsWith('"')) expect(cell).not.toMatch(/[",\r\n]/);
+      else expect(cell.slice(1, -1).replaceAll('""', "")).not.toContain('"');
+    }),
+  );
+});

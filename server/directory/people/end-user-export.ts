@@ -1,0 +1,46 @@
+import type { EndUser } from "@gatehouse/contracts/end-users";
+import { endUsersAfter } from "../../store/end-users.ts";
+import type { Directory } from "../writes/write.ts";
+import { readEndUser } from "./end-users.ts";
+
+const AT_ONCE = 1_000;
+const COLUMNS = ["id", "username", "email", "display_name", "is_active", "is_verified", "totp_enabled", "primary_group_id", "last_login", "created_at"] as const satisfies readonly (keyof EndUser)[];
+
+/** What a spreadsheet would run or take for a formula, after the spaces some of them skip. */
+const FORMULA = /^[\s\0]*[=+\-@\t\r]/;
+
+async function* allOf(directory: Directory, tenantId: string): AsyncGenerator<EndUser[]> {
+  let after: string | null = null;
+  for (;;) {
+    const rows = await endUsersAfter(directory.db, tenantId, after, AT_ONCE);
+    if (rows.length > 0) yield rows.map(readEndUser);
+    const last = rows.at(-1);
+    if (last === undefined || rows.length < AT_ONCE) return;
+    after = last.id;
+  }
+}
+
+/** One cell of RFC 4180. A text that would be a formula is preceded by an apostrophe, which spreadsheets take for "text follows". */
+export function csvCell(value: string | boolean | null): string {
+  if (value === null) return "";
+  const text = String(value);
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Every end user of the tenant as RFC 4180 text with a header line, in pieces. */
+export async function* endUsersAsCsv(directory: Directory, tenantId: string): AsyncGenerator<string> {
+  yield `${COLUMNS.join(",")}\r\n`;
+  for await (const users of allOf(directory, tenantId)) yield users.map((user) => `${COLUMNS.map((column) => csvCell(user[column])).join(",")}\r\n`).join("");
+}
+
+/** Every end user of the tenant as `{users: [...]}`, in pieces. */
+export async function* endUsersAsJson(directory: Directory, tenantId: string): AsyncGenerator<string> {
+  yield '{"users":[';
+  let separator = "";
+  for await (const users of allOf(directory, tenantId)) {
+    yield separator + users.map((user) => JSON.stringify(user)).join(",");
+    separator = ",";
+  }
+  yield "]}";
+}

@@ -1,0 +1,41 @@
+import { acknowledgeAlert, alertsOfGroups } from "../../../store/alert-acknowledgements.ts";
+import type { Page, Paged } from "../../../store/paging.ts";
+import type { EndUserIdentity } from "../../end-user-cache.ts";
+import type { TenantSnapshot } from "../../snapshot.ts";
+import { readAlert, type AlertView } from "../../limits/alerts.ts";
+import { notFound } from "../../writes/records.ts";
+import type { Directory } from "../../writes/write.ts";
+
+type Parts = Pick<Directory, "db" | "clock">;
+
+/** An alert with what this user did about it. Acknowledging is everybody's own: the alert itself is resolved by its cause. */
+export interface PortalAlert extends AlertView {
+  readonly acknowledged: boolean;
+  readonly acknowledged_at: string | null;
+}
+
+/** The groups whose alerts concern the user: those they are in and every group above, whose limits hold for them too. */
+export function alertGroupsOf(tenant: TenantSnapshot, user: EndUserIdentity): Set<string> {
+  const ids = new Set<string>();
+  for (const start of user.group_ids) {
+    for (let node = tenant.policies.node(start); node !== undefined && !ids.has(node.id); node = node.parentId === null ? undefined : tenant.policies.node(node.parentId)) ids.add(node.id);
+  }
+  return ids;
+}
+
+/** Throws a `not_found` refusal for a group that does not concern the user. */
+export async function listPortalAlerts({ db }: Parts, tenant: TenantSnapshot, user: EndUserIdentity, groupId: string | null, page: Page): Promise<Paged<PortalAlert>> {
+  const groups = alertGroupsOf(tenant, user);
+  if (groupId !== null && !groups.has(groupId)) throw notFound("resource group");
+  const { items, total } = await alertsOfGroups(db, tenant.id, groupId === null ? [...groups] : [groupId], user.id, page);
+  return {
+    total,
+    items: items.map(({ acknowledged_at: at, ...row }) => ({ ...readAlert(row), acknowledged: at !== null, acknowledged_at: at?.toISOString() ?? null })),
+  };
+}
+
+export async function acknowledgePortalAlert({ db, clock }: Parts, tenant: TenantSnapshot, user: EndUserIdentity, alertId: string): Promise<string> {
+  const at = await acknowledgeAlert(db, tenant.id, [...alertGroupsOf(tenant, user)], user.id, alertId, new Date(clock.now()));
+  if (at === undefined) throw notFound("alert");
+  return at.toISOString();
+}

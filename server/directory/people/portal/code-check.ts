@@ -1,0 +1,34 @@
+import type { EndUserRow } from "../../../store/end-users.ts";
+import { backupCodeHash, takeStep, useBackupCode } from "../../../store/second-factors.ts";
+import type { Directory } from "../../writes/write.ts";
+import { readBackupCode } from "./backup-codes.ts";
+import type { PasswordHashing } from "./password-work.ts";
+import { stepOfCode } from "./totp.ts";
+
+interface CodeCheckParts {
+  readonly directory: Directory;
+  readonly hashing: PasswordHashing;
+}
+
+/** Binds a sealed secret to its user. */
+export const totpSealContext = (userId: string) => `end_users.totp:${userId}`;
+
+/** A right code is used up by this: of many who present it at once, one is told true. */
+export async function totpIsRight({ directory }: CodeCheckParts, user: EndUserRow, code: string): Promise<boolean> {
+  if (user.totp_secret_sealed === null) return false;
+  const step = stepOfCode(directory.secrets.open(user.totp_secret_sealed, totpSealContext(user.id)), code, directory.clock.now());
+  return step !== null && (await takeStep(directory.db, user.id, step));
+}
+
+async function backupCodeIsRight({ directory, hashing }: CodeCheckParts, user: EndUserRow, code: string): Promise<boolean> {
+  const read = readBackupCode(code);
+  if (read === null) return false;
+  const hash = await backupCodeHash(directory.db, user.id, read.slot);
+  if (hash === undefined || !(await hashing.verifyCode(read.text, hash))) return false;
+  return useBackupCode(directory.db, user.id, read.slot, new Date(directory.clock.now()));
+}
+
+/** Whether it is a code of the user's authenticator or an unused backup code; it is used up by the answer true. */
+export async function codeIsRight(parts: CodeCheckParts, user: EndUserRow, code: string): Promise<boolean> {
+  return /^\d{6}$/.test(code) ? totpIsRight(parts, user, code) : backupCodeIsRight(parts, user, code);
+}

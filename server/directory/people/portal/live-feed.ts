@@ -1,0 +1,135 @@
+import pg from "pg";
+import type { Log } from "../../../kernel/log.ts";
+import { alertById } from "../../../store/alerts.ts";
+import type { DatabaseConnection } from "../../../store/database.ts";
+import { notificationById } from "../../../store/notifications.ts";
+import type { EndUserCache } from "../../end-user-cache.ts";
+import { readAlert } from "../../limits/alerts.ts";
+import type { Snapshots } from "../../snapshots.ts";
+import { alertGroupsOf } from "./alerts.ts";
+import { readNotification } from "./notifications.ts";
+
+const CHANNEL = "gatehouse_portal";
+const RECONNECT_MS = 1_000;
+/** A person with more open portals than this loses the oldest. */
+const MOST_FOR_A_USER = 10;
+
+/** Something that happened, for whoever has the portal open. `resync`: something may have been missed. */
+export interface FeedEvent {
+  readonly name: "notification" | "alert" | "resync";
+  readonly data: unknown;
+}
+
+interface Follower {
+  readonly tenantId: string;
+  readonly userId: string;
+  tell(event: FeedEvent): void;
+  end(): void;
+}
+
+interface Told {
+  readonly kind: string;
+  readonly tenant_id: string;
+  readonly id: string;
+}
+
+/**
+ * Passes on what the database tells of: each record is read once for the process and given to those who may see it. One
+ * connection listens for all open portals.
+ */
+export class LiveFeed {
+  private readonly followers = new Map<string, Map<string, Follower[]>>();
+  private client: pg.Client | null = null;
+  private stopped = false;
+  private readonly parts: { connection: DatabaseConnection; users: EndUserCache; snapshots: Snapshots; log: Log };
+
+  constructor(parts: LiveFeed["parts"]) {
+    this.parts = parts;
+  }
+
+  async start(): Promise<void> {
+    if (this.stopped) return;
+    const { connection, log } = this.parts;
+    const client = new pg.Client(connection.connectionConfig);
+    const lost = (error?: Error) => {
+      if (this.client !== client) return;
+      this.client = null;
+      if (this.stopped) return;
+      log.warn("portal_feed_lost", { error });
+      setTimeout(() => void this.resume(), RECONNECT_MS).unref();
+    };
+    this.client = client;
+    client.on("notification", ({ payload }) => void this.pass(payload ?? "").catch((error: Error) => log.warn("portal_event_lost", { error })));
+    client.on("error", lost);
+    client.on("end", () => lost());
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${CHANNEL}`);
+    } catch (error) {
+      lost(error as Error);
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  private async resume(): Promise<void> {
+    await this.start();
+    this.tellAll({ name: "resync", data: {} });
+  }
+
+  /** Ends every open stream, so that a gateway that stops does not wait for people to close their portals. */
+  endAll(): void {
+    this.stopped = true;
+    for (const users of this.followers.values()) for (const list of users.values()) for (const follower of [...list]) follower.end();
+  }
+
+  async stop(): Promise<void> {
+    this.endAll();
+    await this.client?.end().catch(() => undefined);
+  }
+
+  /** Answers with what ends it. */
+  follow(follower: Follower): () => void {
+    const users = this.followers.get(follower.tenantId) ?? new Map<string, Follower[]>();
+    this.followers.set(follower.tenantId, users);
+    const list = users.get(follower.userId) ?? [];
+    users.set(follower.userId, list);
+    list.push(follower);
+    if (list.length > MOST_FOR_A_USER) list[0]?.end();
+    if (this.stopped) follower.end();
+    return () => {
+      const at = list.indexOf(follower);
+      if (at >= 0) list.splice(at, 1);
+      if (list.length === 0 && users.get(follower.userId) === list) users.delete(follower.userId);
+      if (users.size === 0) this.followers.delete(follower.tenantId);
+    };
+  }
+
+  private tellAll(event: FeedEvent): void {
+    for (const users of this.followers.values()) for (const list of users.values()) for (const follower of list) follower.tell(event);
+  }
+
+  private async pass(payload: string): Promise<void> {
+    const told = JSON.parse(payload) as Told;
+    const users = this.followers.get(told.tenant_id);
+    if (users === undefined) return;
+    if (told.kind === "notification") await this.passNotification(told, users);
+    else if (told.kind === "alert") await this.passAlert(told, users);
+  }
+
+  private async passNotification({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {
+    const row = await notificationById(this.parts.connection.db, tenantId, id);
+    if (row === undefined) return;
+    for (const follower of users.get(row.end_user_id) ?? []) follower.tell({ name: "notification", data: readNotification(row) });
+  }
+
+  private async passAlert({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {
+    const row = await alertById(this.parts.connection.db, tenantId, id);
+    const tenant = await this.parts.snapshots.tenant(tenantId);
+    if (row === undefined || tenant === null || row.group_id === null) return;
+    const event: FeedEvent = { name: "alert", data: readAlert(row) };
+    for (const [userId, list] of users) {
+      const user = await this.parts.users.find(tenantId, userId);
+      if (user !== null && alertGroupsOf(tenant, user).has(row.group_id)) for (const follower of list) follower.tell(event);
+    }
+  }
+}

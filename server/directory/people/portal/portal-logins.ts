@@ -1,0 +1,139 @@
+import { refuse, Refused } from "../../../kernel/errors.ts";
+import { endUserByUsername, endUserStore, type EndUserRow } from "../../../store/end-users.ts";
+import type { EndUserCache } from "../../end-user-cache.ts";
+import { invalidField } from "../../writes/records.ts";
+import { write, type Actor, type Directory } from "../../writes/write.ts";
+import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
+import type { LoginThrottle } from "../login-throttle.ts";
+import { codeIsRight } from "./code-check.ts";
+import type { PasswordHashing } from "./password-work.ts";
+import type { PortalTokens } from "./portal-tokens.ts";
+
+export interface PortalLogins {
+  readonly directory: Directory;
+  readonly tokens: PortalTokens;
+  readonly users: EndUserCache;
+  readonly throttle: LoginThrottle;
+  readonly hashing: PasswordHashing;
+}
+
+/** Who acts, and from where. */
+export interface Origin {
+  readonly address: string;
+  readonly requestId: string;
+}
+
+export interface SignedIn {
+  readonly user: EndUserRow;
+  readonly token: string;
+  readonly expiresIn: number;
+}
+
+/** The right password was given, and a code is still owed. */
+export interface CodeOwed {
+  readonly user: EndUserRow;
+  readonly tempToken: string;
+}
+
+/** By id alone: the admin log is kept whole, and a person may ask to be forgotten. */
+export function userActor(user: Pick<EndUserRow, "id">, origin: Origin): Actor {
+  return { id: user.id, username: null, role: "end_user", clientIp: null, requestId: origin.requestId };
+}
+
+/** One and the same 401 to the caller, whatever was wrong; the reason is for the audit row. */
+const wrong = (reason: string) => new Refused(refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" }, reason }));
+
+export function tooMany(retryAfter: number): Refused {
+  return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));
+}
+
+export async function signedIn(logins: PortalLogins, user: EndUserRow): Promise<SignedIn> {
+  return { user, token: await logins.tokens.issue(user), expiresIn: logins.tokens.expirySeconds };
+}
+
+async function noteLogin({ directory }: PortalLogins, user: EndUserRow): Promise<void> {
+  await directory.db.updateTable("end_users").set({ last_login: new Date(directory.clock.now()) }).where("id", "=", user.id).execute();
+}
+
+/**
+ * Throws the same 401 whatever was wrong, after the same work, and `too_many_logins` with Retry-After; `inactive_user`
+ * only to whoever knows the password. A null tenant is one that is not there.
+ */
+export async function logIn(logins: PortalLogins, tenantId: string | null, given: { username: string; password: string }, origin: Origin): Promise<SignedIn | CodeOwed> {
+  const account = JSON.stringify(["portal", tenantId, given.username.toLowerCase()]);
+  let reason = "unknown_user";
+  let found: EndUserRow | undefined;
+  const outcome = await logins.throttle.attempt(account, origin.address, async () => {
+    const user = tenantId === null ? undefined : await endUserByUsername(logins.directory.db, tenantId, given.username);
+    if (user === undefined) {
+      await logins.hashing.dummyVerify(given.password);
+      return false;
+    }
+    if (!(await logins.hashing.verifyPassword(given.password, user.password_hash))) {
+      reason = "wrong_password";
+      return false;
+    }
+    found = user;
+    return true;
+  });
+  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (found === undefined) throw wrong(reason);
+  if (!found.is_active) throw new Refused(refuse("inactive_user"));
+  if (found.totp_enabled) return { user: found, tempToken: await logins.tokens.issueSecondStep(found) };
+  await noteLogin(logins, found);
+  return signedIn(logins, found);
+}
+
+/** The second step: a code of the authenticator or a backup code, each good once. */
+export async function logInWithCode(logins: PortalLogins, given: { tempToken: string; code: string }, origin: Origin): Promise<SignedIn> {
+  const step = await logins.tokens.verifySecondStep(given.tempToken);
+  if (step === null) throw wrong("temp_token_invalid");
+  let found: EndUserRow | undefined;
+  const outcome = await logins.throttle.attempt(JSON.stringify(["code", step.userId]), origin.address, async () => {
+    const user = await endUserStore.find(logins.directory.db, step.tenantId, step.userId);
+    if (user === undefined || !user.totp_enabled || user.tokens_valid_from.getTime() !== step.generation) return false;
+    if (!(await codeIsRight(logins, user, given.code))) return false;
+    found = user;
+    return true;
+  });
+  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  if (found === undefined) throw wrong("wrong_code");
+  if (!found.is_active) throw new Refused(refuse("inactive_user"));
+  await noteLogin(logins, found);
+  return signedIn(logins, found);
+}
+
+/** Runs `judge` within the throttle of what a signed-in user may guess of their own account. */
+export async function reauthenticate(logins: PortalLogins, userId: string, origin: Origin, judge: () => Promise<boolean>): Promise<boolean> {
+  let right = false;
+  const outcome = await logins.throttle.attempt(JSON.stringify(["own", userId]), origin.address, async () => {
+    right = await judge();
+    return right;
+  });
+  if (!outcome.ran) throw tooMany(outcome.retryAfter);
+  return right;
+}
+
+export async function userRow(logins: PortalLogins, tenantId: string, userId: string): Promise<EndUserRow> {
+  const user = await endUserStore.find(logins.directory.db, tenantId, userId);
+  if (user === undefined) throw wrong("credential_unknown");
+  return user;
+}
+
+/** Ends every token of the user and answers a new one. A wrong current password is refused as a field of the body. */
+export async function changePassword(logins: PortalLogins, who: { tenantId: string; userId: string }, given: { current: string; next: string }, origin: Origin): Promise<SignedIn> {
+  const before = await userRow(logins, who.tenantId, who.userId);
+  if (!(await reauthenticate(logins, who.userId, origin, () => logins.hashing.verifyPassword(given.current, before.password_hash)))) throw invalidField("current_password", "is wrong");
+  const passwordHash = await logins.hashing.hashPassword(given.next);
+  const changed = await write(logins.directory, userActor(before, origin), async (change) => {
+    const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
+    if (row === undefined) throw wrong("credential_unknown");
+    const validFrom = nextTokenGeneration(row, change.now);
+    await endUserStore.update(change.trx, row.id, { password_hash: passwordHash, tokens_valid_from: validFrom, updated_at: change.now });
+    change.log({ tenant_id: row.tenant_id, action: "change_password", resource: END_USERS, resource_id: row.id, after: { password: "***" } });
+    notifyUser(change, row);
+    return { ...row, tokens_valid_from: validFrom };
+  });
+  logins.users.drop(who.tenantId, who.userId);
+  return signedIn(logins, changed);
+}

@@ -1,0 +1,48 @@
+import { expect, test } from "bun:test";
+import { SignJWT } from "jose";
+import { looksLikeJwt, PortalTokens, type PortalToken } from "./portal-tokens.ts";
+
+const SECRET = "0123456789abcdef0123456789abcdef";
+const user = { id: "u", tenant_id: "t", username: "ada", email: null, tokens_valid_from: new Date(0) };
+
+function world(start = 1_800_000_000_123) {
+  let now = start;
+  const clock = { now: () => now, micros: () => now * 1000 };
+  return { tokens: new PortalTokens({ secret: SECRET, expirySeconds: 60, clock }), at: (ms: number) => (now = ms), start };
+}
+
+const sign = (claims: Record<string, unknown>, secret = SECRET, alg = "HS256") => new SignJWT({ user_id: "u", tenant_id: "t", user_type: "end_user", ...claims }).setProtectedHeader({ alg }).setIssuedAt(1_800_000_000).setExpirationTime(1_800_000_060).sign(new TextEncoder().encode(secret));
+
+test("an own token is taken until its time is over, remembered or not, and tells when it was made to the millisecond", async () => {
+  const { tokens, at, start } = world();
+  const token = await tokens.issue(user);
+  expect(looksLikeJwt(token)).toBe(true);
+  for (let i = 0; i < 2; i++) expect(((await tokens.verify(token)) as PortalToken).issuedAt).toBeGreaterThanOrEqual(start);
+  at(start + 61_000);
+  expect(await tokens.verify(token)).toBe("expired");
+  expect(await world(start + 61_000).tokens.verify(token)).toBe("expired");
+});
+
+test("a token issued after a password change counts as newer than it, however close", async () => {
+  const { tokens, start } = world();
+  const changed = { ...user, tokens_valid_from: new Date(start + 5) };
+  expect(((await tokens.verify(await tokens.issue(changed))) as PortalToken).issuedAt).toBeGreaterThanOrEqual(start + 5);
+});
+
+test("whoever has the secret may issue tokens; nobody else, and nothing but end users", async () => {
+  const { tokens } = world();
+  expect(await tokens.verify(await sign({}))).toMatchObject({ userId: "u", tenantId: "t", issuedAt: 1_800_000_000_000 });
+  for (const token of [await sign({}, "another secret of the same length"), await sign({}, SECRET, "HS512"), await sign({ user_type: "admin" }), await sign({ user_id: 7 }), await sign({ tenant_id: undefined }), "eyJ.x.y", ""]) {
+    expect(await tokens.verify(token)).toBeNull();
+  }
+});
+
+test("a second-step token opens nothing else, and the other way round", async () => {
+  const { tokens, at, start } = world();
+  const step = await tokens.issueSecondStep(user);
+  expect(await tokens.verifySecondStep(step)).toEqual({ userId: "u", tenantId: "t", generation: 0 });
+  expect(await tokens.verify(step)).toBeNull();
+  expect(await tokens.verifySecondStep(await tokens.issue(user))).toBeNull();
+  at(start + 301_000);
+  expect(await tokens.verifySecondStep(step)).toBeNull();
+});

@@ -1,0 +1,119 @@
+import { hkdfSync } from "node:crypto";
+import { jwtVerify, SignJWT } from "jose";
+import { decodeTime } from "ulid";
+import type { Clock } from "../../../kernel/clock.ts";
+import { ulid } from "../../../kernel/ids.ts";
+import { sha256Hex } from "../../../kernel/secrets.ts";
+import { BoundedMap } from "../../bounded-map.ts";
+
+/** What a portal token says. */
+export interface PortalToken {
+  readonly userId: string;
+  readonly tenantId: string;
+  /** Milliseconds since the epoch, exact for the gateway's own tokens, else to the second. */
+  readonly issuedAt: number;
+  /** Milliseconds since the epoch. */
+  readonly expiresAt: number;
+}
+
+export interface TokenHolder {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly username: string;
+  readonly email: string | null;
+  readonly tokens_valid_from: Date;
+}
+
+const USER_TYPE = "end_user";
+const SECOND_STEP_TYPE = "gw-2fa+jwt";
+/** 2FA temp token lifetime (interface 8.7). */
+const SECOND_STEP_SECONDS = 300;
+const REMEMBERED = 20_000;
+
+/** Whether a bearer may be a token at all, before anything is verified. */
+export function looksLikeJwt(text: string): boolean {
+  return /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
+}
+
+/**
+ * Portal and gateway tokens (interface 2.2): HS256 with the configured secret itself, so that whoever has the secret may
+ * issue them. A token that was verified is remembered, so that a conversation costs one signature check.
+ */
+export class PortalTokens {
+  readonly expirySeconds: number;
+  private readonly key: Uint8Array;
+  private readonly secondStepKey: Uint8Array;
+  private readonly clock: Clock;
+  private readonly verified = new BoundedMap<string, PortalToken>(REMEMBERED);
+
+  constructor(settings: { secret: string; expirySeconds: number; clock: Clock }) {
+    this.key = new TextEncoder().encode(settings.secret);
+    this.secondStepKey = new Uint8Array(hkdfSync("sha256", settings.secret, "", "gatehouse/second-step", 32));
+    this.expirySeconds = settings.expirySeconds;
+    this.clock = settings.clock;
+  }
+
+  issue(user: TokenHolder): Promise<string> {
+    // The id holds the millisecond: `iat` has seconds only, too few to tell a token from one a moment before a password change.
+    const jti = ulid(Math.max(this.clock.now(), user.tokens_valid_from.getTime()));
+    const iat = Math.floor(decodeTime(jti) / 1000);
+    const email = user.email === null ? {} : { email: user.email };
+    return new SignJWT({ user_id: user.id, tenant_id: user.tenant_id, ...email, username: user.username, user_type: USER_TYPE })
+      .setProtectedHeader({ alg: "HS256", typ: "JWT" })
+      .setJti(jti)
+      .setIssuedAt(iat)
+      .setExpirationTime(iat + this.expirySeconds)
+      .sign(this.key);
+  }
+
+  /** Null for whatever is no token of this gateway; `expired` for one that was. */
+  verify(token: string): PortalToken | "expired" | null | Promise<PortalToken | "expired" | null> {
+    const known = this.verified.get(sha256Hex(token));
+    if (known === undefined) return this.verifyNew(token);
+    return known.expiresAt <= this.clock.now() ? "expired" : known;
+  }
+
+  private async verifyNew(token: string): Promise<PortalToken | "expired" | null> {
+    try {
+      const { payload } = await jwtVerify(token, this.key, { algorithms: ["HS256"], requiredClaims: ["user_id", "tenant_id", "exp", "iat"], currentDate: new Date(this.clock.now()) });
+      const { user_id: userId, tenant_id: tenantId, user_type: userType, iat, exp, jti } = payload;
+      if (typeof userId !== "string" || typeof tenantId !== "string" || userType !== USER_TYPE || iat === undefined || exp === undefined) return null;
+      const read: PortalToken = { userId, tenantId, issuedAt: issuedAt(iat, jti), expiresAt: exp * 1000 };
+      this.verified.set(sha256Hex(token), read);
+      return read;
+    } catch (error) {
+      return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
+    }
+  }
+
+  /** For whoever has given the right password and still owes a code. It opens nothing but the second step. */
+  issueSecondStep(user: TokenHolder): Promise<string> {
+    const now = Math.floor(this.clock.now() / 1000);
+    return new SignJWT({ tenant_id: user.tenant_id, gen: user.tokens_valid_from.getTime() })
+      .setProtectedHeader({ alg: "HS256", typ: SECOND_STEP_TYPE })
+      .setSubject(user.id)
+      .setIssuedAt(now)
+      .setExpirationTime(now + SECOND_STEP_SECONDS)
+      .sign(this.secondStepKey);
+  }
+
+  async verifySecondStep(token: string): Promise<{ userId: string; tenantId: string; generation: number } | null> {
+    try {
+      const { payload } = await jwtVerify(token, this.secondStepKey, { algorithms: ["HS256"], typ: SECOND_STEP_TYPE, requiredClaims: ["sub", "exp", "gen"], currentDate: new Date(this.clock.now()) });
+      const { sub, tenant_id: tenantId, gen } = payload;
+      return sub === undefined || typeof tenantId !== "string" || typeof gen !== "number" ? null : { userId: sub, tenantId, generation: gen };
+    } catch {
+      return null;
+    }
+  }
+}
+
+function issuedAt(iat: number, jti: string | undefined): number {
+  try {
+    const exact = decodeTime(jti ?? "");
+    if (Math.floor(exact / 1000) === iat) return exact;
+  } catch {
+    // Another issuer's id.
+  }
+  return iat * 1000;
+}

@@ -1,0 +1,37 @@
+import type { Registration } from "@gatehouse/contracts/portal";
+import type { EndUser } from "@gatehouse/contracts/end-users";
+import { refuse, Refused } from "../../../kernel/errors.ts";
+import { endUserStore } from "../../../store/end-users.ts";
+import { tenantStore } from "../../../store/tenants.ts";
+import { endUsers } from "../end-users.ts";
+import { pictureType, setPhoto } from "../photos.ts";
+import { invalidField } from "../../writes/records.ts";
+import { write, type Actor } from "../../writes/write.ts";
+import type { Origin, PortalLogins } from "./portal-logins.ts";
+
+function photoOf(body: Registration): Uint8Array | null {
+  if (body.photo_base64 === undefined) return null;
+  const text = body.photo_base64.replace(/^data:[\w/+.-]+;base64,/, "");
+  if (!/^[A-Za-z0-9+/\s]*={0,2}\s*$/.test(text)) throw invalidField("photo_base64", "is no base64");
+  const content = Buffer.from(text, "base64");
+  const type = pictureType(content);
+  if (body.photo_mime_type !== undefined && type !== null && type !== body.photo_mime_type) throw invalidField("photo_mime_type", `is ${body.photo_mime_type}, but the photo is ${type}`);
+  return content;
+}
+
+/** A user who registers themselves: in no resource group and unverified, until an administrator says otherwise. */
+export async function register(logins: PortalLogins, tenantId: string, body: Registration, origin: Origin): Promise<EndUser> {
+  const { directory, hashing } = logins;
+  const tenant = await tenantStore.find(directory.db, null, tenantId);
+  if (tenant === undefined || tenant.portal_registration === "closed") throw new Refused(refuse("registration_closed"));
+  const photo = photoOf(body);
+  // Before the transaction, which must not hold a connection while it waits for its turn to hash.
+  const passwordHash = await hashing.hashPassword(body.password);
+  const actor: Actor = { id: null, username: null, role: null, clientIp: null, requestId: origin.requestId };
+  return write({ ...directory, hashPassword: async () => passwordHash }, actor, async (change) => {
+    const user = await endUsers.create(change, tenantId, { username: body.username, password: body.password, email: body.email ?? null, display_name: body.display_name ?? null });
+    if (body.avatar_url != null) await endUserStore.update(change.trx, user.id, { avatar_url: body.avatar_url });
+    if (photo !== null) await setPhoto(change, tenantId, user.id, photo, "photo_base64");
+    return user;
+  });
+}

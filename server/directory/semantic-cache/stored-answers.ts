@@ -1,0 +1,104 @@
+import type { Clock } from "../../kernel/clock.ts";
+import type { Database } from "../../store/database.ts";
+import { answerById, answerByKey, type CacheOf, pruneAnswers, storeAnswer, type StoredAnswerRow, vectorsOf } from "../../store/semantic-cache-entries.ts";
+
+const MOST_OF_A_CONFIG = 100_000;
+
+/** An answer as it was stored; what it holds is the business of who stored it. */
+export interface StoredAnswer {
+  readonly answer: unknown;
+  /** Gateway name of the model that gave it. */
+  readonly modelName: string;
+  /** Input and output tokens it took. */
+  readonly tokens: number;
+  /** Unix milliseconds. */
+  readonly storedAt: number;
+  /** Until when it is given, Unix milliseconds. */
+  readonly until: number;
+}
+
+export interface StoredVector {
+  readonly id: string;
+  readonly vector: Int8Array;
+  /** Unix milliseconds. */
+  readonly until: number;
+}
+
+export interface NewAnswer {
+  readonly id: string;
+  /** Unix milliseconds. */
+  readonly at: number;
+  readonly exactKey: string;
+  readonly modelId: string;
+  readonly modelName: string;
+  readonly answer: unknown;
+  readonly tokens: number;
+  readonly callId: string;
+  readonly endUserId: string | null;
+  readonly apiKeyId: string | null;
+  /** Seconds; null: not by an exact match. */
+  readonly exactTtl: number | null;
+  readonly semantic: { readonly space: string; readonly vector: Int8Array; readonly ttl: number } | null;
+}
+
+/** Stored answers of all processes. Every query is held to a tenant and a configuration. */
+export class StoredAnswers {
+  private readonly db: Database;
+  private readonly clock: Clock;
+
+  constructor(db: Database, clock: Clock) {
+    this.db = db;
+    this.clock = clock;
+  }
+
+  async byKey(of: CacheOf, exactKey: string): Promise<StoredAnswer | null> {
+    const row = await answerByKey(this.db, of, exactKey, this.now());
+    return row === undefined ? null : read(row, row.exact_until);
+  }
+
+  async byId(of: CacheOf, vector: StoredVector): Promise<StoredAnswer | null> {
+    const row = await answerById(this.db, of, vector.id, this.now());
+    return row === undefined ? null : read(row, new Date(vector.until));
+  }
+
+  /** Vectors of a space stored after the one named (""): newest first, at most `limit`. */
+  async vectors(of: CacheOf, space: string, after: string, limit: number): Promise<StoredVector[]> {
+    const rows = await vectorsOf(this.db, of, space, after, limit, this.now());
+    return rows.map(({ id, embedding, semantic_until: until }) => ({ id, vector: new Int8Array(embedding.buffer.slice(embedding.byteOffset, embedding.byteOffset + embedding.byteLength) as ArrayBuffer), until: until.getTime() }));
+  }
+
+  /** Does nothing when the configuration has another generation by now. */
+  async store(of: CacheOf, generation: string, answer: NewAnswer): Promise<void> {
+    const { semantic, id, at: now } = answer;
+    await storeAnswer(this.db, generation, {
+      id,
+      tenant_id: of.tenantId,
+      config_id: of.configId,
+      exact_key: answer.exactKey,
+      space: semantic?.space ?? null,
+      embedding: semantic === null ? null : Buffer.from(semantic.vector.buffer, semantic.vector.byteOffset, semantic.vector.byteLength),
+      model_id: answer.modelId,
+      model_name: answer.modelName,
+      answer: JSON.stringify(answer.answer),
+      tokens: answer.tokens,
+      call_id: answer.callId,
+      end_user_id: answer.endUserId,
+      api_key_id: answer.apiKeyId,
+      exact_until: answer.exactTtl === null ? null : new Date(now + answer.exactTtl * 1000),
+      semantic_until: semantic === null ? null : new Date(now + semantic.ttl * 1000),
+      created_at: new Date(now),
+    });
+  }
+
+  prune(): Promise<void> {
+    return pruneAnswers(this.db, MOST_OF_A_CONFIG);
+  }
+
+  private now(): Date {
+    return new Date(this.clock.now());
+  }
+}
+
+function read(row: StoredAnswerRow, until: Date): StoredAnswer {
+  return { answer: row.answer, modelName: row.model_name, tokens: row.tokens, storedAt: row.created_at.getTime(), until: until.getTime() };
+}

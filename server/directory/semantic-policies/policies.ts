@@ -1,0 +1,114 @@
+import { POLICY_SURFACES, type SemanticPolicy, type SemanticPolicyCreate, type SemanticPolicyQuery, type SemanticPolicyUpdate } from "@gatehouse/contracts/semantic-policies";
+import { uuid } from "../../kernel/ids.ts";
+import { modelStore } from "../../store/models.ts";
+import { knownGroups } from "../../store/resource-groups.ts";
+import { grantHidden, semanticPolicyByName, semanticPolicyStore, setSemanticPolicyGroups, type SemanticPolicyInsert, type SemanticPolicyPatch, type SemanticPolicyRow } from "../../store/semantic-policies.ts";
+import { tenantStore } from "../../store/tenants.ts";
+import { invalidField, records } from "../writes/records.ts";
+import type { Write } from "../writes/write.ts";
+
+const DEFAULT_SURFACES = POLICY_SURFACES.filter((surface) => surface.startsWith("chat_"));
+const DEFAULT_TIMEOUT_SECONDS = 10;
+
+function read(row: SemanticPolicyRow): SemanticPolicy {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    name: row.name,
+    description: row.description,
+    constraint_text: row.constraint_text,
+    action: row.action as SemanticPolicy["action"],
+    mode: row.mode as SemanticPolicy["mode"],
+    surfaces: row.surfaces,
+    enabled: row.enabled,
+    judge_model_id: row.judge_model_id,
+    on_judge_failure: row.on_judge_failure as SemanticPolicy["on_judge_failure"],
+    timeout_seconds: row.timeout_seconds,
+    resource_group_ids: row.all_groups ? null : row.group_ids,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+/** What fails may not let pass what the policy was to stop. */
+function failureOf(action: string, mode: string): "block" | "allow" {
+  return action === "block" && mode === "enforce" ? "block" : "allow";
+}
+
+async function checkJudge(write: Write, tenantId: string, modelId: string | null | undefined): Promise<void> {
+  if (modelId == null) return;
+  const model = await modelStore.find(write.trx, tenantId, modelId);
+  if (model === undefined) throw invalidField("judge_model_id", "is no model of this tenant");
+  if (!model.modes.includes("chat") && !model.modes.includes("responses")) throw invalidField("judge_model_id", "is a model that holds no conversation");
+}
+
+/** Null: every group. */
+async function bind(write: Write, tenantId: string, policyId: string, ids: readonly string[] | null): Promise<void> {
+  const wanted = [...new Set(ids ?? [])];
+  const known = await knownGroups(write.trx, tenantId, wanted);
+  const unknown = wanted.filter((id) => !known.has(id));
+  if (unknown.length > 0) throw invalidField("resource_group_ids", `names no resource group of this tenant: ${unknown.slice(0, 5).join(", ")}`);
+  await setSemanticPolicyGroups(write.trx, tenantId, policyId, wanted);
+}
+
+/** The groups of a policy may use its judge, and their users are not offered it. */
+async function grantJudge(write: Write, tenantId: string, judge: string | null, ids: readonly string[] | null): Promise<void> {
+  const modelId = judge ?? (await tenantStore.find(write.trx, null, tenantId))?.default_judge_model_id ?? null;
+  if (modelId !== null) await grantHidden(write.trx, tenantId, ids ?? "roots", modelId);
+}
+
+/** Rules in words by which a model judges what goes in and out. */
+export const semanticPolicies = records<SemanticPolicyRow, SemanticPolicyInsert, SemanticPolicyPatch, SemanticPolicy, SemanticPolicyCreate, SemanticPolicyUpdate, SemanticPolicyQuery, string>({
+  resource: "semantic-policies",
+  noun: "semantic policy",
+  store: semanticPolicyStore,
+  read,
+  tenantOf: (row) => row.tenant_id,
+  twin: (write, tenantId, candidate) => semanticPolicyByName(write.trx, tenantId, candidate.name),
+  async toInsert(write, tenantId, body) {
+    await checkJudge(write, tenantId, body.judge_model_id);
+    const action = body.action ?? "block";
+    const mode = body.mode ?? "enforce";
+    return {
+      id: uuid(),
+      tenant_id: tenantId,
+      name: body.name,
+      description: body.description ?? null,
+      constraint_text: body.constraint_text,
+      action,
+      mode,
+      surfaces: [...new Set(body.surfaces ?? DEFAULT_SURFACES)],
+      enabled: body.enabled ?? true,
+      judge_model_id: body.judge_model_id ?? null,
+      on_judge_failure: body.on_judge_failure ?? failureOf(action, mode),
+      timeout_seconds: body.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
+      all_groups: body.resource_group_ids == null,
+      created_at: write.now,
+      updated_at: write.now,
+    };
+  },
+  async created(write, tenantId, row, body) {
+    const groupIds = body.resource_group_ids ?? null;
+    await bind(write, tenantId, row.id, groupIds);
+    await grantJudge(write, tenantId, row.judge_model_id, groupIds);
+  },
+  async toPatch(write, tenantId, row, body) {
+    const { resource_group_ids: given, surfaces, ...rest } = body;
+    await checkJudge(write, tenantId, body.judge_model_id);
+    if (given !== undefined) await bind(write, tenantId, row.id, given);
+    const groupIds = given === undefined ? (row.all_groups ? null : row.group_ids) : given;
+    await grantJudge(write, tenantId, body.judge_model_id === undefined ? row.judge_model_id : body.judge_model_id, groupIds);
+    // Whoever turns a policy into one that stops calls, and said nothing of failures, gets its strict default too.
+    const turned = failureOf(body.action ?? row.action, body.mode ?? row.mode);
+    const untouched = row.on_judge_failure === failureOf(row.action, row.mode);
+    return {
+      ...rest,
+      ...(surfaces === undefined ? {} : { surfaces: [...new Set(surfaces)] }),
+      ...(body.on_judge_failure === undefined && untouched ? { on_judge_failure: turned } : {}),
+      ...(given === undefined ? {} : { all_groups: given === null }),
+      updated_at: write.now,
+    };
+  },
+  dependents: async () => [],
+  notify: (write, row) => write.notify(row.tenant_id, "policy"),
+});

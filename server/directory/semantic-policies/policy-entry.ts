@@ -1,0 +1,39 @@
+import type { SemanticPolicyRow } from "../../store/semantic-policies.ts";
+import type { GroupScope } from "../snapshot.ts";
+
+/** A rule in words, as calls are held to it. */
+export interface SemanticPolicyEntry {
+  readonly id: string;
+  readonly name: string;
+  readonly constraintText: string;
+  readonly action: "block" | "warn";
+  readonly mode: "enforce" | "shadow";
+  readonly surfaces: ReadonlySet<string>;
+  /** Null: the tenant's default, then the gateway's. */
+  readonly judgeModelId: string | null;
+  readonly onFailure: "block" | "allow";
+  readonly timeoutMs: number;
+  /** Null: every group. */
+  readonly groupIds: ReadonlySet<string> | null;
+}
+
+export function compileSemanticPolicies(rows: readonly SemanticPolicyRow[]): SemanticPolicyEntry[] {
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    constraintText: row.constraint_text,
+    action: row.action as SemanticPolicyEntry["action"],
+    mode: row.mode as SemanticPolicyEntry["mode"],
+    surfaces: new Set(row.surfaces),
+    judgeModelId: row.judge_model_id,
+    onFailure: row.on_judge_failure as SemanticPolicyEntry["onFailure"],
+    timeoutMs: row.timeout_seconds * 1000,
+    groupIds: row.all_groups ? null : new Set(row.group_ids),
+  }));
+}
+
+/** The policies that hold for a scope: those of its group and of every group above. */
+export function semanticPoliciesOf({ chain, tenant }: Pick<GroupScope, "chain" | "tenant">): readonly SemanticPolicyEntry[] {
+  if (tenant.semanticPolicies.length === 0) return [];
+  return tenant.semanticPolicies.filter(({ groupIds }) => groupIds === null || chain.some(({ id }) => groupIds.has(id)));
+}

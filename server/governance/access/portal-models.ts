@@ -1,0 +1,97 @@
+import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
+import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
+
+/** A model as the portal's picker shows it (interface 2.3). */
+export interface PortalModel {
+  readonly id: string;
+  readonly model_id: string;
+  readonly name: string;
+  readonly provider: string;
+  readonly enabled: boolean;
+  /** False once its last probe failed; one that was never probed counts as healthy. */
+  readonly is_healthy: boolean;
+  /** Dollars; null where unpriced. */
+  readonly input_cost_per_million_tokens: number | null;
+  readonly output_cost_per_million_tokens: number | null;
+  readonly context_window: number | null;
+  readonly max_output_tokens: number | null;
+  readonly modes: readonly string[];
+  readonly supports_vision: boolean;
+  readonly supports_tools: boolean;
+  readonly supports_file_uploads: boolean;
+  readonly supports_streaming: boolean;
+  readonly icon_url: string | null;
+  readonly description: string | null;
+}
+
+const dollars = (micros: number | null) => (micros === null ? null : usdFromMicros(micros));
+const isOpen = (model: ModelEntry) => model.enabled && model.provider.enabled;
+
+/** The models and routing groups the group's callers may pick, by name. */
+export function portalModels(scope: GroupScope): PortalModel[] {
+  const models: PortalModel[] = [];
+  for (const id of scope.granted) {
+    const model = scope.tenant.models.get(id);
+    if (model !== undefined && !scope.hiddenInPortal.has(id)) models.push(ofModel(model));
+  }
+  for (const group of scope.tenant.routingGroups.values()) {
+    const shown = ofGroup(scope, group);
+    if (shown !== null) models.push(shown);
+  }
+  return models.sort((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+function ofModel(model: ModelEntry): PortalModel {
+  return {
+    id: model.id,
+    model_id: model.modelName,
+    name: model.name,
+    provider: model.provider.providerKey,
+    enabled: isOpen(model),
+    is_healthy: model.isHealthy ?? true,
+    input_cost_per_million_tokens: dollars(model.prices.input),
+    output_cost_per_million_tokens: dollars(model.prices.output),
+    context_window: model.contextWindow,
+    max_output_tokens: model.maxOutputTokens,
+    modes: model.modes,
+    supports_vision: model.supportsVision,
+    supports_tools: model.supportsTools,
+    supports_file_uploads: model.supportsFileUploads,
+    supports_streaming: model.supportsStreaming,
+    icon_url: model.iconUrl,
+    description: model.description,
+  };
+}
+
+/** It can what every granted member can, and costs what no one can say before a member is picked. */
+function ofGroup(scope: GroupScope, group: RoutingGroupEntry): PortalModel | null {
+  const members = group.members.map(({ model }) => model).filter((model) => scope.granted.has(model.id) && isOpen(model));
+  const [first] = members;
+  if (first === undefined) return null;
+  const all = (can: (model: ModelEntry) => boolean) => members.every(can);
+  return {
+    id: group.modelId,
+    model_id: group.id,
+    name: group.name,
+    provider: "gatehouse",
+    enabled: group.enabled,
+    is_healthy: members.some((model) => model.isHealthy ?? true),
+    input_cost_per_million_tokens: null,
+    output_cost_per_million_tokens: null,
+    context_window: least(members.map((model) => model.contextWindow)),
+    max_output_tokens: least(members.map((model) => model.maxOutputTokens)),
+    modes: first.modes.filter((mode) => all((model) => model.modes.includes(mode))),
+    supports_vision: all((model) => model.supportsVision),
+    supports_tools: all((model) => model.supportsTools),
+    supports_file_uploads: all((model) => model.supportsFileUploads),
+    supports_streaming: all((model) => model.supportsStreaming),
+    icon_url: null,
+    description: group.description,
+  };
+}
+
+function least(values: readonly (number | null)[]): number | null {
+  const known = values.filter((value) => value !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}

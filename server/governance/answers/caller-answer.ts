@@ -1,0 +1,38 @@
+import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
+import { isObject } from "../../wire/document.ts";
+import type { Conversation } from "../routing/conversation.ts";
+
+/** A whole answer in the caller's format, in no vendor's format; null when it cannot be read. */
+export function readWhole({ caller }: Conversation, body: Uint8Array): ConversationReply | null {
+  try {
+    const parsed: unknown = JSON.parse(new TextDecoder().decode(body));
+    return isObject(parsed) ? caller.readReply(parsed) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** What the pieces of a streamed answer in the caller's format say, and whether the answer came to its end. */
+export function readPieces({ caller, reader }: Conversation, pieces: readonly Uint8Array[]): { readonly events: readonly ConversationEvent[]; readonly complete: boolean } {
+  const reading = reader === undefined ? caller.streamReader() : reader();
+  const events = pieces.flatMap((piece) => reading.push(piece));
+  const end = reading.end();
+  return { events: [...events, ...end.events], complete: end.complete };
+}
+
+/** Every text in an answer, what it says to tools included. */
+export function textOfReply(reply: ConversationReply): string {
+  return reply.candidates.flatMap(({ parts }) => parts.map((part) => (part.kind === "tool_call" ? `${part.name} ${part.arguments}` : part.text))).join("\n\n");
+}
+
+/** The same of an answer that came in pieces, whole or not. */
+export function textOfEvents(events: readonly ConversationEvent[]): string {
+  const parts = new Map<string, string>();
+  for (const event of events) {
+    if (event.kind !== "part_start" && event.kind !== "delta") continue;
+    const name = `${event.candidate} ${event.part}`;
+    const said = event.kind === "delta" ? event.text : event.type === "tool_call" ? `${event.name} ` : "";
+    parts.set(name, (parts.get(name) ?? "") + said);
+  }
+  return [...parts.values()].join("\n\n");
+}

@@ -1,0 +1,31 @@
+import { rateRun, type RateRunParts } from "../../directory/people/portal/run-ratings.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { Call } from "../call.ts";
+import { rootTaskId } from "../record/run.ts";
+
+export interface RunFeedbackParts extends RateRunParts {
+  readonly secrets: SecretBox;
+  /** Resolves when what this process has recorded so far is in the database. */
+  readonly shipped: () => Promise<void>;
+}
+
+/** What people say of runs they took part in. */
+export interface RunFeedback {
+  /** A score of 0 withdraws. `runId` is what x-gw-run-id said. */
+  rate(call: Call, runId: string, rating: { readonly score: 1 | -1 | 0; readonly comment: string | null }): Promise<{ run_id: string; score: 1 | -1 | null } | Refusal>;
+}
+
+export function runFeedback(parts: RunFeedbackParts): RunFeedback {
+  return {
+    async rate(call, runId, rating) {
+      const { identity, user } = call;
+      if (identity === null || user === null) return refuse("unauthenticated");
+      await parts.shipped();
+      // The caller's own name for it comes first: a root task id is never the name of another run by chance.
+      const there = await rateRun(parts, { tenantId: user.tenant_id, userId: user.id }, [rootTaskId(parts.secrets, identity, runId), runId], rating);
+      if (!there) return refuse("not_found", "There is no such run among those you took part in.");
+      return { run_id: runId, score: rating.score === 0 ? null : rating.score };
+    },
+  };
+}

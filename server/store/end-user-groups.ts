@@ -1,0 +1,147 @@
+import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing, type Page, type Paged } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { EndUserGroupTable } from "./schema.ts";
+
+export type EndUserGroupRow = Selectable<EndUserGroupTable> & { readonly member_count: number };
+export type EndUserGroupInsert = Insertable<EndUserGroupTable>;
+export type EndUserGroupPatch = Updateable<EndUserGroupTable>;
+
+const DIRECT = "direct";
+
+const memberCount = sql<number>`(SELECT count(DISTINCT m.end_user_id) FROM end_user_group_members m WHERE m.group_id = end_user_groups.id)`.as("member_count");
+
+export const endUserGroupStore: RecordStore<EndUserGroupRow, EndUserGroupInsert, EndUserGroupPatch, { readonly search?: string | undefined }> = {
+  async page(db, tenantId, filters, page) {
+    let query = db.selectFrom("end_user_groups").where("tenant_id", "=", tenantId);
+    if (filters.search !== undefined) {
+      const pattern = containing(filters.search);
+      query = query.where((eb) => eb.or([eb("name", "ilike", pattern), eb("display_name", "ilike", pattern)]));
+    }
+    const items = await query.selectAll().select(memberCount).orderBy("name").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    const query = db.selectFrom("end_user_groups").selectAll().select(memberCount).where("tenant_id", "=", tenantId).where("id", "=", id);
+    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("end_user_groups").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("end_user_groups").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("end_user_groups").where("id", "=", id).execute();
+  },
+};
+
+export async function endUserGroupIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await db.selectFrom("end_user_groups").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  return row?.id;
+}
+
+/** Which of these ids are records of the tenant. */
+export async function knownOf(db: Database | Trx, table: "end_users" | "end_user_groups" | "resource_groups", tenantId: string, ids: readonly string[]): Promise<Set<string>> {
+  if (ids.length === 0) return new Set();
+  const rows = await db.selectFrom(table).select("id").where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+  return new Set(rows.map((row) => row.id));
+}
+
+export interface GroupMemberRow {
+  readonly id: string;
+  readonly username: string;
+  readonly email: string | null;
+  readonly display_name: string | null;
+  readonly is_active: boolean;
+  readonly sources: string[];
+}
+
+export async function membersOf(db: Database, tenantId: string, groupId: string, page: Page): Promise<Paged<GroupMemberRow>> {
+  const members = db.selectFrom("end_user_group_members as m").innerJoin("end_users as u", "u.id", "m.end_user_id").where("m.tenant_id", "=", tenantId).where("m.group_id", "=", groupId);
+  const items = await members
+    .select(["u.id", "u.username", "u.email", "u.display_name", "u.is_active", sql<string[]>`array_agg(m.source ORDER BY m.source)`.as("sources")])
+    .groupBy("u.id")
+    .orderBy("u.username")
+    .limit(page.limit)
+    .offset(page.offset)
+    .execute();
+  const { total } = await members.select(sql<number>`count(DISTINCT u.id)`.as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+export async function directMembers(trx: Trx, groupId: string): Promise<string[]> {
+  const rows = await trx.selectFrom("end_user_group_members").select("end_user_id").where("group_id", "=", groupId).where("source", "=", DIRECT).execute();
+  return rows.map((row) => row.end_user_id);
+}
+
+/** Adds direct memberships and returns the ids that had none. */
+export async function addMembers(trx: Trx, tenantId: string, groupId: string, userIds: readonly string[]): Promise<string[]> {
+  if (userIds.length === 0) return [];
+  const rows = await trx
+    .insertInto("end_user_group_members")
+    .values(userIds.map((end_user_id) => ({ group_id: groupId, end_user_id, source: DIRECT, tenant_id: tenantId })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning("end_user_id")
+    .execute();
+  return rows.map((row) => row.end_user_id);
+}
+
+/** Takes direct memberships away and returns the ids that had one. What an external directory says stays. */
+export async function removeMembers(trx: Trx, groupId: string, userIds: readonly string[]): Promise<string[]> {
+  if (userIds.length === 0) return [];
+  const rows = await trx.deleteFrom("end_user_group_members").where("group_id", "=", groupId).where("source", "=", DIRECT).where("end_user_id", "in", userIds).returning("end_user_id").execute();
+  return rows.map((row) => row.end_user_id);
+}
+
+export interface Binding {
+  readonly resourceGroupId: string;
+  readonly endUserGroupId: string;
+}
+
+/** Returns the bindings that were not there before. */
+export async function bindEndUserGroups(trx: Trx, tenantId: string, bindings: readonly Binding[]): Promise<Binding[]> {
+  const rows = await trx
+    .insertInto("resource_group_end_user_groups")
+    .values(bindings.map(({ resourceGroupId, endUserGroupId }) => ({ resource_group_id: resourceGroupId, end_user_group_id: endUserGroupId, tenant_id: tenantId })))
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(["resource_group_id", "end_user_group_id"])
+    .execute();
+  return rows.map((row) => ({ resourceGroupId: row.resource_group_id, endUserGroupId: row.end_user_group_id }));
+}
+
+/** Returns the bindings that were there. */
+export async function unbindEndUserGroups(trx: Trx, tenantId: string, bindings: readonly Binding[]): Promise<Binding[]> {
+  const gone: Binding[] = [];
+  for (const { resourceGroupId, endUserGroupId } of bindings) {
+    const { numDeletedRows } = await trx
+      .deleteFrom("resource_group_end_user_groups")
+      .where("tenant_id", "=", tenantId)
+      .where("resource_group_id", "=", resourceGroupId)
+      .where("end_user_group_id", "=", endUserGroupId)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows > 0n) gone.push({ resourceGroupId, endUserGroupId });
+  }
+  return gone;
+}
+
+export async function endUserGroupsOfResourceGroup(db: Database, tenantId: string, groupId: string, page: Page): Promise<Paged<EndUserGroupRow>> {
+  const bound = db.selectFrom("end_user_groups").innerJoin("resource_group_end_user_groups as b", "b.end_user_group_id", "end_user_groups.id").where("end_user_groups.tenant_id", "=", tenantId).where("b.resource_group_id", "=", groupId);
+  const items = await bound.selectAll("end_user_groups").select(memberCount).orderBy("end_user_groups.name").limit(page.limit).offset(page.offset).execute();
+  const { total } = await bound.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+/** Ids of the resource groups an end-user group is bound to. */
+export async function resourceGroupsOfEndUserGroup(db: Database, tenantId: string, groupId: string): Promise<{ id: string; name: string; display_name: string | null }[]> {
+  return db
+    .selectFrom("resource_groups as g")
+    .innerJoin("resource_group_end_user_groups as b", "b.resource_group_id", "g.id")
+    .where("g.tenant_id", "=", tenantId)
+    .where("b.end_user_group_id", "=", groupId)
+    .select(["g.id", "g.name", "g.display_name"])
+    .orderBy("g.name")
+    .execute();
+}

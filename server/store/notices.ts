@@ -1,0 +1,79 @@
+import { sql, type Insertable, type Selectable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import type { NoticeConfigTable } from "./schema.ts";
+
+export type NoticeConfigRow = Selectable<NoticeConfigTable>;
+
+/** The tenant's own configuration, and that of the system when one is named. */
+export async function noticeConfigs(db: Database | Trx, tenantId: string, systemId: string | null): Promise<NoticeConfigRow[]> {
+  return db
+    .selectFrom("notice_configs")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where((eb) => (systemId === null ? eb("ai_system_id", "is", null) : eb.or([eb("ai_system_id", "is", null), eb("ai_system_id", "=", systemId)])))
+    .execute();
+}
+
+export async function putNoticeConfig(trx: Trx, values: Insertable<NoticeConfigTable>): Promise<void> {
+  const { id: _id, tenant_id: _tenant, ai_system_id: _system, ...changed } = values;
+  await trx
+    .insertInto("notice_configs")
+    .values(values)
+    .onConflict((conflict) => conflict.columns(["tenant_id", "ai_system_id"]).doUpdateSet(changed))
+    .execute();
+}
+
+/** Whether there was one. */
+export async function removeNoticeConfig(trx: Trx, tenantId: string, systemId: string | null): Promise<boolean> {
+  const { numDeletedRows } = await trx.deleteFrom("notice_configs").where("tenant_id", "=", tenantId).where("ai_system_id", systemId === null ? "is" : "=", systemId).executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+}
+
+export interface ConversationNotice {
+  readonly method: string;
+  readonly record_id: string;
+  readonly noticed_at: Date;
+}
+
+/** Earliest first. */
+export async function noticesOfConversation(db: Database, tenantId: string, handle: string): Promise<ConversationNotice[]> {
+  return db.selectFrom("conversation_notices").select(["method", "record_id", "noticed_at"]).where("tenant_id", "=", tenantId).where("conversation_handle", "=", handle).orderBy("noticed_at").orderBy("record_id").execute();
+}
+
+/** The first of a conversation and method stays. */
+export async function addConversationNotice(db: Database, notice: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date }): Promise<void> {
+  await db.insertInto("conversation_notices").values(notice).onConflict((conflict) => conflict.doNothing()).execute();
+}
+
+export interface StatementRow {
+  readonly handle: string;
+  readonly met: boolean;
+}
+
+/**
+ * Each conversation that had its first assistant turn in the window, and whether a notice record stands before it: in
+ * time, and in the log where one writer wrote both. Two writers have no common order but time.
+ */
+export async function noticeBeforeFirstTurn(db: Database, tenantId: string, window: { from: string | null; to: string | null; systemId: string | null }): Promise<StatementRow[]> {
+  const { rows } = await sql<StatementRow>`
+    WITH turns AS (
+      SELECT DISTINCT ON (handle) handle, timestamp, chain_id, chain_seq, resource_group_id FROM (
+        SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq, resource_group_id, id
+          FROM audit_rows
+         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
+      ) spoken ORDER BY handle, timestamp, id
+    ), notices AS (
+      SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq
+        FROM audit_rows
+       WHERE tenant_id = ${tenantId} AND proxy_type = 'portal' AND proxy_subtype = 'notice' AND success AND custom_metadata->'action_record' IS NOT NULL
+    )
+    SELECT t.handle, EXISTS (
+        SELECT 1 FROM notices n WHERE n.handle = t.handle AND n.timestamp < t.timestamp AND (n.chain_id <> t.chain_id OR n.chain_seq < t.chain_seq)
+      ) AS met
+      FROM turns t
+     WHERE (${window.from}::timestamptz IS NULL OR t.timestamp >= ${window.from}::timestamptz)
+       AND (${window.to}::timestamptz IS NULL OR t.timestamp < ${window.to}::timestamptz)
+       AND (${window.systemId}::text IS NULL OR t.resource_group_id = ${window.systemId}::text)
+     ORDER BY t.handle`.execute(db);
+  return rows;
+}

@@ -1,0 +1,50 @@
+import { sql, type Selectable } from "kysely";
+import type { Database } from "./database.ts";
+import type { Page, Paged } from "./paging.ts";
+import type { NotificationTable } from "./schema.ts";
+
+export type NotificationRow = Selectable<NotificationTable>;
+
+export interface NotificationFilters {
+  readonly notification_type?: string | undefined;
+  readonly unread_only?: boolean | undefined;
+}
+
+const notExpired = sql<boolean>`(expires_at IS NULL OR expires_at > now())`;
+
+/** Newest first, without those whose time is over. */
+export async function notificationPage(db: Database, tenantId: string, userId: string, filters: NotificationFilters, page: Page): Promise<Paged<NotificationRow>> {
+  let query = db.selectFrom("notifications").where("tenant_id", "=", tenantId).where("end_user_id", "=", userId).where(notExpired);
+  if (filters.notification_type !== undefined) query = query.where("notification_type", "=", filters.notification_type);
+  if (filters.unread_only === true) query = query.where("is_read", "=", false);
+  const items = await query.selectAll().orderBy("id", "desc").limit(page.limit).offset(page.offset).execute();
+  const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+  return { items, total };
+}
+
+export async function unreadNotifications(db: Database, tenantId: string, userId: string): Promise<number> {
+  const { count } = await db.selectFrom("notifications").select((eb) => eb.fn.countAll<number>().as("count")).where("tenant_id", "=", tenantId).where("end_user_id", "=", userId).where("is_read", "=", false).where(notExpired).executeTakeFirstOrThrow();
+  return count;
+}
+
+/** Undefined when the user has no such notification. One that is read keeps the time it was. */
+export async function markRead(db: Database, tenantId: string, userId: string, id: string, now: Date): Promise<NotificationRow | undefined> {
+  return db
+    .updateTable("notifications")
+    .set({ is_read: true, read_at: sql<Date>`coalesce(read_at, ${now})` })
+    .where("tenant_id", "=", tenantId)
+    .where("end_user_id", "=", userId)
+    .where("id", "=", id)
+    .returningAll()
+    .executeTakeFirst();
+}
+
+/** Answers how many were unread. */
+export async function markAllRead(db: Database, tenantId: string, userId: string, now: Date): Promise<number> {
+  const { numUpdatedRows } = await db.updateTable("notifications").set({ is_read: true, read_at: now }).where("tenant_id", "=", tenantId).where("end_user_id", "=", userId).where("is_read", "=", false).executeTakeFirstOrThrow();
+  return Number(numUpdatedRows);
+}
+
+export async function notificationById(db: Database, tenantId: string, id: string): Promise<NotificationRow | undefined> {
+  return db.selectFrom("notifications").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
+}

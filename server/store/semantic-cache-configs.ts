@@ -1,0 +1,56 @@
+import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { SemanticCacheConfigTable } from "./schema.ts";
+
+export type SemanticCacheConfigRow = Selectable<SemanticCacheConfigTable> & { readonly group_ids: string[] };
+export type SemanticCacheConfigInsert = Insertable<SemanticCacheConfigTable>;
+export type SemanticCacheConfigPatch = Updateable<SemanticCacheConfigTable>;
+
+const groupIds = sql<string[]>`ARRAY(SELECT b.group_id FROM semantic_cache_config_groups b WHERE b.config_id = c.id ORDER BY b.group_id)`;
+
+export const semanticCacheConfigStore: RecordStore<SemanticCacheConfigRow, SemanticCacheConfigInsert, SemanticCacheConfigPatch, { readonly search?: string | undefined }> = {
+  async page(db, tenantId, { search }, page) {
+    let query = db.selectFrom("semantic_cache_configs as c").where("c.tenant_id", "=", tenantId);
+    if (search !== undefined) query = query.where("c.name", "ilike", containing(search));
+    const items = await query.selectAll("c").select(groupIds.as("group_ids")).orderBy("c.name").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    const query = db.selectFrom("semantic_cache_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "=", id);
+    return (lock === undefined ? query : query.forUpdate("c")).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("semantic_cache_configs").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("semantic_cache_configs").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("semantic_cache_configs").where("id", "=", id).execute();
+  },
+};
+
+export async function semanticCacheConfigByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await db.selectFrom("semantic_cache_configs").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  return row?.id;
+}
+
+/** Oldest first: where two hold for one group, the older does. */
+export async function readSemanticCacheConfigs(db: Database | Trx, tenantId: string): Promise<SemanticCacheConfigRow[]> {
+  return db.selectFrom("semantic_cache_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).orderBy("c.created_at").orderBy("c.id").execute();
+}
+
+/** Leaves it bound to exactly these groups. */
+export async function setSemanticCacheGroups(trx: Trx, tenantId: string, configId: string, ids: readonly string[]): Promise<void> {
+  await trx.deleteFrom("semantic_cache_config_groups").where("tenant_id", "=", tenantId).where("config_id", "=", configId).execute();
+  if (ids.length > 0) await trx.insertInto("semantic_cache_config_groups").values(ids.map((groupId) => ({ config_id: configId, group_id: groupId, tenant_id: tenantId }))).execute();
+}
+
+/** Names of configurations that embed with the model, at most `limit`. */
+export async function cachesEmbeddingWith(db: Database | Trx, tenantId: string, modelId: string, limit: number): Promise<string[]> {
+  const rows = await db.selectFrom("semantic_cache_configs").select("name").where("tenant_id", "=", tenantId).where("embedding_model_id", "=", modelId).orderBy("name").limit(limit).execute();
+  return rows.map((row) => row.name);
+}

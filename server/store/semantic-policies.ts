@@ -1,0 +1,63 @@
+import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { SemanticPolicyTable } from "./schema.ts";
+
+export type SemanticPolicyRow = Selectable<SemanticPolicyTable> & { readonly group_ids: string[] };
+export type SemanticPolicyInsert = Insertable<SemanticPolicyTable>;
+export type SemanticPolicyPatch = Updateable<SemanticPolicyTable>;
+
+const groupIds = sql<string[]>`ARRAY(SELECT b.group_id FROM semantic_policy_groups b WHERE b.policy_id = p.id ORDER BY b.group_id)`;
+
+export const semanticPolicyStore: RecordStore<SemanticPolicyRow, SemanticPolicyInsert, SemanticPolicyPatch, { readonly search?: string | undefined }> = {
+  async page(db, tenantId, { search }, page) {
+    let query = db.selectFrom("semantic_policies as p").where("p.tenant_id", "=", tenantId);
+    if (search !== undefined) query = query.where("p.name", "ilike", containing(search));
+    const items = await query.selectAll("p").select(groupIds.as("group_ids")).orderBy("p.name").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    const query = db.selectFrom("semantic_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id);
+    return (lock === undefined ? query : query.forUpdate("p")).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("semantic_policies").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("semantic_policies").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("semantic_policies").where("id", "=", id).execute();
+  },
+};
+
+export async function semanticPolicyByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await db.selectFrom("semantic_policies").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  return row?.id;
+}
+
+export async function readSemanticPolicies(db: Database | Trx, tenantId: string): Promise<SemanticPolicyRow[]> {
+  return db.selectFrom("semantic_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.enabled", "=", true).orderBy("p.name").execute();
+}
+
+/** Leaves it bound to exactly these groups. */
+export async function setSemanticPolicyGroups(trx: Trx, tenantId: string, policyId: string, ids: readonly string[]): Promise<void> {
+  await trx.deleteFrom("semantic_policy_groups").where("tenant_id", "=", tenantId).where("policy_id", "=", policyId).execute();
+  if (ids.length > 0) await trx.insertInto("semantic_policy_groups").values(ids.map((groupId) => ({ policy_id: policyId, group_id: groupId, tenant_id: tenantId }))).execute();
+}
+
+/** Names of policies that name the model as their judge, at most `limit`. */
+export async function policiesJudgedBy(db: Database | Trx, tenantId: string, modelId: string, limit: number): Promise<string[]> {
+  const rows = await db.selectFrom("semantic_policies").select("name").where("tenant_id", "=", tenantId).where("judge_model_id", "=", modelId).orderBy("name").limit(limit).execute();
+  return rows.map((row) => row.name);
+}
+
+/** Binds the model to those of the groups that are not given it yet, where the portal's picker does not show it. */
+export async function grantHidden(trx: Trx, tenantId: string, groupIdsOf: readonly string[] | "roots", modelId: string): Promise<void> {
+  const chosen = groupIdsOf === "roots" ? sql`g.parent_group_id IS NULL` : sql`g.id = ANY(${groupIdsOf as string[]}::uuid[])`;
+  await sql`INSERT INTO resource_group_models (group_id, model_id, tenant_id, portal_visible)
+    SELECT g.id, ${modelId}::uuid, ${tenantId}, false FROM resource_groups g WHERE g.tenant_id = ${tenantId} AND ${chosen}
+    ON CONFLICT DO NOTHING`.execute(trx);
+}

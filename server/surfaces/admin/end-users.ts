@@ -1,0 +1,153 @@
+import { listOf } from "@gatehouse/contracts/conventions";
+import { endUser, endUserCreate, endUserPrimaryGroup, endUserQuery, endUserStatus, endUserUpdate, madeEndUser, photoSet } from "@gatehouse/contracts/end-users";
+import { endUsersAsCsv, endUsersAsJson } from "../../directory/people/end-user-export.ts";
+import { endUsers, resetSecondFactor, setEndUserPrimaryGroup, setEndUserStatus } from "../../directory/people/end-users.ts";
+import { PHOTO_BYTES, setPhoto } from "../../directory/people/photos.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { readBody } from "../../governance/read-body.ts";
+import { isRefusal } from "../../governance/surface.ts";
+import { formFile } from "../../wire/form-file.ts";
+import { operation, type Operation } from "./operation.ts";
+import { idOf, listed } from "./resource.ts";
+
+const PATH = "/v1/admin/end-users";
+const ONE = `${PATH}/{id}`;
+const reading = { tag: "End users", access: "users:read", reach: "one" } as const;
+const writing = { tag: "End users", access: "users:write", reach: "one" } as const;
+const record = { status: 200, about: "The record as it is now", schema: endUser } as const;
+
+/** Room for the form around a photo. */
+const FORM_BYTES = PHOTO_BYTES + 64 * 1024;
+
+const encoder = new TextEncoder();
+
+function download(name: string, media: string, pieces: AsyncGenerator<string>): Response {
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const { done, value } = await pieces.next();
+      if (done) controller.close();
+      else controller.enqueue(encoder.encode(value));
+    },
+    async cancel() {
+      await pieces.return(undefined);
+    },
+  });
+  return new Response(body, { headers: { "content-type": `${media}; charset=utf-8`, "content-disposition": `attachment; filename="${name}"`, "cache-control": "no-store", "x-content-type-options": "nosniff" } });
+}
+
+export const endUserOperations: readonly Operation[] = [
+  operation({
+    ...reading,
+    method: "GET",
+    path: `${PATH}/export/csv`,
+    summary: "Export end users as CSV",
+    description: "Every end user of the tenant. A text that a spreadsheet would take for a formula is preceded by an apostrophe.",
+    answer: { status: 200, about: "RFC 4180 text with a header line", media: "text/csv" },
+    run: async (call) => download("end-users.csv", "text/csv", endUsersAsCsv(call.services.directory, call.tenantId)),
+  }),
+  operation({
+    ...reading,
+    method: "GET",
+    path: `${PATH}/export/json`,
+    summary: "Export end users as JSON",
+    description: "`{users: [...]}` with every end user of the tenant.",
+    answer: { status: 200, about: "All of them", media: "application/json" },
+    run: async (call) => download("end-users.json", "application/json", endUsersAsJson(call.services.directory, call.tenantId)),
+  }),
+  operation({
+    ...reading,
+    method: "GET",
+    path: PATH,
+    summary: "List end users",
+    query: endUserQuery,
+    answer: { status: 200, about: "One page of them", schema: listOf("users", endUser) },
+    run: (call) => listed("users", call, (page) => endUsers.list(call.services.directory, call.tenantId, call.query, page)),
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: PATH,
+    summary: "Create an end user",
+    body: endUserCreate,
+    answer: { status: 201, about: "The record made", schema: madeEndUser },
+    run: async (call) => ({ user: await call.write((write) => endUsers.create(write, call.tenantId, call.body)), welcome_email_sent: false }),
+  }),
+  operation({
+    ...reading,
+    method: "GET",
+    path: ONE,
+    subject: "end_users",
+    summary: "Read an end user",
+    answer: { status: 200, about: "The record", schema: endUser },
+    run: (call) => endUsers.get(call.services.directory, call.tenantId, idOf(call)),
+  }),
+  operation({
+    ...writing,
+    method: "PATCH",
+    path: ONE,
+    subject: "end_users",
+    summary: "Change an end user",
+    description: "What the body leaves out stays as it is.",
+    body: endUserUpdate,
+    answer: record,
+    run: (call) => call.write((write) => endUsers.update(write, call.tenantId, idOf(call), call.body)),
+  }),
+  operation({
+    ...writing,
+    method: "DELETE",
+    path: ONE,
+    subject: "end_users",
+    summary: "Delete an end user",
+    description: "With their memberships, notifications, photo and own API keys. Audit rows stay.",
+    answer: { status: 204, about: "Gone" },
+    run: (call) => call.write((write) => endUsers.remove(write, call.tenantId, idOf(call))),
+  }),
+  operation({
+    ...writing,
+    method: "PATCH",
+    path: `${ONE}/status`,
+    subject: "end_users",
+    summary: "Switch an end user on or off",
+    body: endUserStatus,
+    answer: record,
+    run: (call) => call.write((write) => setEndUserStatus(write, call.tenantId, idOf(call), call.body.is_active)),
+  }),
+  operation({
+    ...writing,
+    method: "PATCH",
+    path: `${ONE}/primary-group`,
+    subject: "end_users",
+    summary: "Put an end user in a resource group",
+    description: "It becomes the user's primary group, and they leave the one an administrator gave before.",
+    body: endUserPrimaryGroup,
+    answer: record,
+    run: (call) => call.write((write) => setEndUserPrimaryGroup(write, call.tenantId, idOf(call), call.body.group_id)),
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: `${ONE}/photo`,
+    subject: "end_users",
+    summary: "Replace an end user's photo",
+    description: "multipart/form-data with the file as `file`: JPEG, PNG, WebP or GIF, at most 5 MB.",
+    answer: { status: 200, about: "Where the photo is, on the runtime plane", schema: photoSet },
+    async run(call) {
+      await endUsers.get(call.services.directory, call.tenantId, idOf(call));
+      const body = await readBody(call.request, FORM_BYTES);
+      if (isRefusal(body)) throw new Refused(body);
+      const file = await formFile(body, call.request.headers.get("content-type"), "file");
+      if (file === null) throw new Refused(refuse("invalid_body", "file is required, as multipart/form-data", { fields: [{ field: "file", message: "is required, as multipart/form-data" }] }));
+      return { success: true, avatar_url: await call.write((write) => setPhoto(write, call.tenantId, idOf(call), file, "file")) };
+    },
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: `${ONE}/2fa/reset`,
+    subject: "end_users",
+    summary: "Switch an end user's second factor off",
+    description: "For a user who has lost their device and their backup codes.",
+    answer: record,
+    run: (call) => call.write((write) => resetSecondFactor(write, call.tenantId, idOf(call))),
+  }),
+];

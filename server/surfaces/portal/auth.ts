@@ -1,0 +1,137 @@
+import { portalLogin, portalPasswordChange, registration, secondFactorCode, secondFactorDisable, secondFactorLogin } from "@gatehouse/contracts/portal";
+import { changePassword, logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
+import { register } from "../../directory/people/portal/registration.ts";
+import { beginSecondFactor, confirmSecondFactor, disableSecondFactor, secondFactorStatus } from "../../directory/people/portal/second-factor.ts";
+import type { Call } from "../../governance/call.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { portalAnswer, portalOperation, type PortalRoute } from "./portal-operation.ts";
+
+const AUTH = "/v1/portal/auth";
+const open = { admits: "anyone", isAuth: true } as const;
+/** A photo of 5 MB in base64, with what is around it. */
+const REGISTRATION_BYTES = 7_100_000;
+
+interface Person {
+  readonly id: string;
+  readonly username: string;
+}
+
+function noteUser(call: Call, { id, username }: Person): void {
+  call.row.gateway_user_id = id;
+  call.row.gateway_user_username = username;
+  call.row.subject_kind = "user";
+  call.row.subject_id = id;
+}
+
+function tokenAnswer({ user, token, expiresIn }: SignedIn): unknown {
+  const { id, username, email, display_name, is_verified, metadata } = user;
+  return { access_token: token, token_type: "bearer", expires_in: expiresIn, user: { id, username, email, display_name, is_verified, metadata } };
+}
+
+export const authRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    ...open,
+    method: "POST",
+    path: `${AUTH}/register`,
+    name: "register",
+    body: registration,
+    maxBodyBytes: REGISTRATION_BYTES,
+    async run({ services, call, body, origin }) {
+      if (call.tenant === null) return refuse("registration_closed", undefined, { reason: "tenant_unknown" });
+      try {
+        const user = await register(services.logins, call.tenant.id, body, origin);
+        noteUser(call, user);
+        return portalAnswer(201, { id: user.id, username: user.username, email: user.email, display_name: user.display_name, created_at: user.created_at });
+      } catch (error) {
+        // Whose account has the name is nothing for strangers.
+        if (error instanceof Refused && error.refusal.code === "conflict") return refuse("conflict", "This username is taken.");
+        throw error;
+      }
+    },
+  }),
+  portalOperation({
+    ...open,
+    method: "POST",
+    path: `${AUTH}/login`,
+    name: "login",
+    body: portalLogin,
+    async run({ services, call, body, origin }) {
+      const outcome = await logIn(services.logins, call.tenant?.id ?? null, body, origin);
+      noteUser(call, outcome.user);
+      if ("tempToken" in outcome) return { requires_2fa: true, temp_token: outcome.tempToken, user: { id: outcome.user.id, username: outcome.user.username } };
+      return tokenAnswer(outcome);
+    },
+  }),
+  portalOperation({
+    ...open,
+    method: "POST",
+    path: `${AUTH}/login/2fa`,
+    name: "login_2fa",
+    body: secondFactorLogin,
+    async run({ services, call, body, origin }) {
+      const signedIn = await logInWithCode(services.logins, { tempToken: body.temp_token, code: body.code }, origin);
+      call.row.tenant_id = signedIn.user.tenant_id;
+      noteUser(call, signedIn.user);
+      return tokenAnswer(signedIn);
+    },
+  }),
+  portalOperation({
+    isAuth: true,
+    method: "POST",
+    path: `${AUTH}/validate`,
+    name: "validate",
+    run: async ({ user }) => ({ valid: true, user: { id: user.id, username: user.username }, tenant_id: user.tenant_id }),
+  }),
+  portalOperation({
+    isAuth: true,
+    method: "POST",
+    path: `${AUTH}/change-password`,
+    name: "change_password",
+    body: portalPasswordChange,
+    run: async ({ services, who, body, origin }) => ({ success: true, ...(tokenAnswer(await changePassword(services.logins, who, { current: body.current_password, next: body.new_password }, origin)) as object) }),
+  }),
+  portalOperation({
+    isAuth: true,
+    method: "POST",
+    path: `${AUTH}/logout`,
+    name: "logout",
+    // The client forgets its token: the gateway holds no session to end.
+    run: async () => ({ success: true, message: "Signed out: forget the token." }),
+  }),
+  portalOperation({
+    isAuth: true,
+    method: "GET",
+    path: `${AUTH}/2fa/status`,
+    name: "2fa_status",
+    run: ({ services, who }) => secondFactorStatus(services.logins, who),
+  }),
+  portalOperation({
+    isAuth: true,
+    method: "POST",
+    path: `${AUTH}/2fa/setup`,
+    name: "2fa_setup",
+    run: ({ services, who, origin }) => beginSecondFactor(services.logins, who, origin),
+  }),
+  portalOperation({
+    isAuth: true,
+    method: "POST",
+    path: `${AUTH}/2fa/verify`,
+    name: "2fa_verify",
+    body: secondFactorCode,
+    async run({ services, who, body, origin }) {
+      await confirmSecondFactor(services.logins, who, body.code, origin);
+      return { success: true, enabled: true };
+    },
+  }),
+  portalOperation({
+    isAuth: true,
+    method: "POST",
+    path: `${AUTH}/2fa/disable`,
+    name: "2fa_disable",
+    body: secondFactorDisable,
+    async run({ services, who, body, origin }) {
+      await disableSecondFactor(services.logins, who, body, origin);
+      return { success: true, enabled: false };
+    },
+  }),
+];

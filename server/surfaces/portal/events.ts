@@ -1,0 +1,86 @@
+import type { FeedEvent } from "../../directory/people/portal/live-feed.ts";
+import type { StreamAnswer } from "../../governance/surface.ts";
+import type { StreamCodec } from "../../wire/stream.ts";
+import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+
+const KEEP_ALIVE_MS = 15_000;
+/** A reader so far behind has lost its connection or its mind: it is let go, and comes back with a resync. */
+const MOST_WAITING = 256;
+
+const encoder = new TextEncoder();
+const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
+const READY = encoder.encode("event: ready\ndata: {}\n\n");
+
+const frameOf = ({ name, data }: FeedEvent) => encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+
+/** Frames as they are. Whoever ends such a stream, it was whole. */
+const PASSED: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };
+
+/** Whether the token still opens the portal: its time, and what happened to its user since. */
+async function stillAdmitted({ services, call }: PortalRequest<unknown, unknown>): Promise<boolean> {
+  const { token } = call;
+  if (token === null || token.expiresAt <= services.directory.clock.now()) return false;
+  const user = await services.users.find(token.tenantId, token.userId);
+  return user !== null && user.is_active && token.issuedAt >= user.tokens_valid_from.getTime();
+}
+
+function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Uint8Array> {
+  const { services, who } = request;
+  let close = () => {};
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        const end = () => {
+          close();
+          try {
+            controller.close();
+          } catch {
+            // It was closed from the other side.
+          }
+        };
+        const send = (frame: Uint8Array) => {
+          if ((controller.desiredSize ?? 0) < -MOST_WAITING) end();
+          else controller.enqueue(frame);
+        };
+        const beat = setInterval(() => {
+          stillAdmitted(request).then(
+            (admitted) => (admitted ? send(KEEP_ALIVE) : end()),
+            // The directory is away: who was admitted stays so until it can be asked.
+            () => send(KEEP_ALIVE),
+          );
+        }, KEEP_ALIVE_MS);
+        const unfollow = services.feed.follow({ ...who, tell: (event) => send(frameOf(event)), end });
+        let open = true;
+        close = () => {
+          if (!open) return;
+          open = false;
+          clearInterval(beat);
+          unfollow();
+        };
+        controller.enqueue(READY);
+      },
+      cancel: () => close(),
+    },
+    { highWaterMark: 1 },
+  );
+}
+
+export const eventRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/events",
+    name: "events",
+    async run(request): Promise<StreamAnswer> {
+      return {
+        kind: "stream",
+        status: 200,
+        headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no", "x-content-type-options": "nosniff" },
+        upstream: openStream(request).getReader(),
+        codec: PASSED,
+        head: [],
+        inputCharacters: null,
+        idleMs: 4 * KEEP_ALIVE_MS,
+      };
+    },
+  }),
+];

@@ -1,0 +1,24 @@
+import { noticeConfigQuery, noticePost } from "@gatehouse/contracts/notices";
+import { effectiveNoticeConfig } from "../../directory/notices/notice-configs.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+
+export const evidenceRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    method: "GET",
+    path: "/v1/portal/evidence/notice-config",
+    name: "notice_config",
+    query: noticeConfigQuery,
+    async run({ services, user, query }) {
+      const { enabled, surface, texts, text_digests, exemption } = await effectiveNoticeConfig(services.directory, user.tenant_id, query.ai_system_id ?? null);
+      return { enabled, surface, text: texts, text_sha256: text_digests, ...(exemption === null ? {} : { exemption }) };
+    },
+  }),
+  portalOperation({
+    method: "POST",
+    path: "/v1/portal/evidence/notice",
+    name: "notice",
+    body: noticePost,
+    invalidBody: "invalid_notice",
+    run: ({ services, call, body }) => services.notices.record(call, body),
+  }),
+];

@@ -1,0 +1,153 @@
+import type { z } from "zod";
+import type { EndUserIdentity } from "../../directory/end-user-cache.ts";
+import type { Admits } from "../../governance/admit.ts";
+import type { Call } from "../../governance/call.ts";
+import type { GovernedRoute } from "../../governance/road.ts";
+import { isRefusal, type Answer, type Exchange, type Surface, type WholeAnswer } from "../../governance/surface.ts";
+import { EMPTY_VIEW } from "../../governance/view.ts";
+import { type ErrorCode, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { check, jsonObjectOf, readQuery, utf8Of } from "../../wire/strict-input.ts";
+import type { PortalServices } from "./portal-services.ts";
+import { portalRefusals } from "./refusals.ts";
+
+/** One request of the portal, read and checked. */
+export interface PortalRequest<Query, Body> {
+  readonly services: PortalServices;
+  readonly call: Call;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** Of an operation that takes a form: the body as it came. */
+  readonly bytes: Uint8Array;
+  /** Where the request comes from, for throttles and the admin log. */
+  readonly origin: { readonly address: string; readonly requestId: string };
+  /** Throws for an operation that admits more than users. */
+  readonly user: EndUserIdentity;
+  /** The tenant and user, as the directory asks for them. */
+  readonly who: { readonly tenantId: string; readonly userId: string };
+}
+
+interface Spec<Query, Body, Run> {
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
+  readonly path: string;
+  /** As the audit row's proxy_subtype. */
+  readonly name: string;
+  /** `user` when left out. */
+  readonly admits?: Admits;
+  /** Told on the row as is_auth_event. */
+  readonly isAuth?: true;
+  readonly query?: Query;
+  readonly body?: Body;
+  /** What a body that fails validation is refused with; `invalid_body` when left out. */
+  readonly invalidBody?: ErrorCode;
+  /** A multipart form instead of JSON. */
+  readonly form?: true;
+  /** 256 KB when left out. */
+  readonly maxBodyBytes?: number;
+  readonly run: Run;
+}
+
+export interface PortalRoute extends Omit<GovernedRoute, "surface"> {
+  readonly method: Spec<unknown, unknown, unknown>["method"];
+  readonly path: string;
+  readonly surface: (services: { readonly portal: PortalServices }) => Surface;
+}
+
+type NoShape = z.ZodObject<Record<never, never>>;
+
+const DEFAULT_BODY_BYTES = 256 * 1024;
+const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
+const encoder = new TextEncoder();
+
+/** An operation of the portal API as a route. What `run` gives is the JSON of a 200, or an answer, or a refusal, which it may also throw as `Refused`. */
+export function portalOperation<Query extends z.ZodObject = NoShape, Body extends z.ZodObject = NoShape>(
+  spec: Spec<Query, Body, (request: PortalRequest<z.output<Query>, z.output<Body>>) => Promise<unknown>>,
+): PortalRoute {
+  const pattern = new RegExp(`^${spec.path.replaceAll(/:(\w+)/g, "(?<$1>[^/]+)")}$`);
+  const hasBody = spec.body !== undefined || spec.form === true;
+  return {
+    method: spec.method,
+    path: spec.path,
+    audit: { proxyType: "portal", proxySubtype: spec.name },
+    admits: spec.admits ?? "user",
+    body: hasBody || spec.method !== "GET",
+    maxBodyBytes: spec.maxBodyBytes ?? DEFAULT_BODY_BYTES,
+    surface: ({ portal }) => ({
+      ...portalRefusals,
+      read(call, bytes): Exchange | Refusal {
+        if (spec.isAuth === true) call.row.is_auth_event = true;
+        return caught(() => {
+          const url = new URL(call.request.url);
+          const query = spec.query === undefined ? {} : check(spec.query, readQuery(url), "invalid_query");
+          const body = spec.body === undefined ? {} : check(spec.body, bodyOf(call, bytes), spec.invalidBody ?? "invalid_body");
+          const params = paramsOf(pattern, call.path);
+          const request = requestOf(portal, call, { params, query, body, bytes: bytes ?? new Uint8Array(0) });
+          return { view: EMPTY_VIEW, answer: () => answered(() => spec.run(request as PortalRequest<z.output<Query>, z.output<Body>>)) };
+        });
+      },
+    }),
+  };
+}
+
+function caught<T>(work: () => T): T | Refusal {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal;
+    throw error;
+  }
+}
+
+async function answered(work: () => Promise<unknown>): Promise<Answer | Refusal> {
+  try {
+    const result = await work();
+    if (typeof result === "object" && result !== null && (isRefusal(result) || isAnswer(result))) return result as Answer | Refusal;
+    return portalAnswer(200, result);
+  } catch (error) {
+    if (error instanceof Refused) return error.refusal;
+    throw error;
+  }
+}
+
+function isAnswer(value: object): value is Answer {
+  return "kind" in value && (value.kind === "whole" || value.kind === "stream") && "status" in value;
+}
+
+/** A JSON answer of another status than 200. */
+export function portalAnswer(status: number, value: unknown): WholeAnswer {
+  return { kind: "whole", status, headers: { ...HEADERS, "content-type": "application/json" }, body: encoder.encode(JSON.stringify(value)), usage: null, failure: null };
+}
+
+function bodyOf(call: Call, bytes: Uint8Array | null): Record<string, unknown> {
+  const text = utf8Of(bytes ?? new Uint8Array(0));
+  return text === "" ? {} : jsonObjectOf(text, call.request.headers.get("content-type") ?? "");
+}
+
+function paramsOf(pattern: RegExp, path: string): Record<string, string> {
+  const groups = pattern.exec(path)?.groups ?? {};
+  try {
+    return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
+  } catch {
+    throw new Refused(refuse("not_found"));
+  }
+}
+
+function requestOf(services: PortalServices, call: Call, read: Pick<PortalRequest<unknown, unknown>, "params" | "query" | "body" | "bytes">): PortalRequest<unknown, unknown> {
+  const user = (): EndUserIdentity => {
+    if (call.user === null) throw new Error(`${call.path} is open to more than users`);
+    return call.user;
+  };
+  return {
+    services,
+    call,
+    ...read,
+    origin: { address: call.ip, requestId: call.id },
+    get user() {
+      return user();
+    },
+    get who() {
+      const { id, tenant_id: tenantId } = user();
+      return { tenantId, userId: id };
+    },
+  };
+}

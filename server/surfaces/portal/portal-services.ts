@@ -1,0 +1,18 @@
+import type { LiveFeed } from "../../directory/people/portal/live-feed.ts";
+import type { PortalLogins } from "../../directory/people/portal/portal-logins.ts";
+import type { EndUserCache } from "../../directory/end-user-cache.ts";
+import type { Snapshots } from "../../directory/snapshots.ts";
+import type { Directory } from "../../directory/writes/write.ts";
+import type { Notices } from "../../governance/notices/notices.ts";
+import type { RunFeedback } from "../../governance/feedback/run-feedback.ts";
+
+/** What the operations of the portal work with. */
+export interface PortalServices {
+  readonly directory: Directory;
+  readonly logins: PortalLogins;
+  readonly users: EndUserCache;
+  readonly snapshots: Snapshots;
+  readonly feed: LiveFeed;
+  readonly feedback: RunFeedback;
+  readonly notices: Notices;
+}

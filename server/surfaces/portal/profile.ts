@@ -1,0 +1,73 @@
+import { primaryGroupChoice, profileUpdate } from "@gatehouse/contracts/portal";
+import { photo, PHOTO_BYTES } from "../../directory/people/photos.ts";
+import { choosePrimaryGroup, ownGroups, profile, setOwnPhoto, updateProfile } from "../../directory/people/portal/profile.ts";
+import { refuse } from "../../kernel/errors.ts";
+import { formFile } from "../../wire/form-file.ts";
+import { portalOperation, type PortalRoute } from "./portal-operation.ts";
+
+const AUTH = "/v1/portal/auth";
+const FORM_BYTES = PHOTO_BYTES + 64 * 1024;
+
+/** Whatever the bytes are, a browser takes them for the picture they begin as, runs nothing in them and lets them fetch nothing. */
+const PHOTO_HEADERS = {
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "default-src 'none'; sandbox",
+  "content-disposition": 'inline; filename="photo"',
+  "cross-origin-resource-policy": "cross-origin",
+  "cache-control": "private, max-age=86400, immutable",
+} as const;
+
+export const profileRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    method: "GET",
+    path: `${AUTH}/profile`,
+    name: "profile",
+    run: ({ services, user }) => profile(services.logins, user),
+  }),
+  portalOperation({
+    method: "PATCH",
+    path: `${AUTH}/profile`,
+    name: "profile_update",
+    body: profileUpdate,
+    run: ({ services, user, body, origin }) => updateProfile(services.logins, user, body, origin),
+  }),
+  portalOperation({
+    method: "POST",
+    path: `${AUTH}/profile/photo`,
+    name: "profile_photo_set",
+    form: true,
+    maxBodyBytes: FORM_BYTES,
+    async run({ services, call, user, bytes, origin }) {
+      const file = await formFile(bytes, call.request.headers.get("content-type"), "file");
+      if (file === null) return refuse("invalid_body", "file is required, as multipart/form-data", { fields: [{ field: "file", message: "is required, as multipart/form-data" }] });
+      if (file.byteLength > PHOTO_BYTES) return refuse("body_too_large", "A photo is at most 5 MB.");
+      return { success: true, avatar_url: await setOwnPhoto(services.logins, user, file, origin) };
+    },
+  }),
+  portalOperation({
+    // Pictures of a page are fetched without a token: the address itself is the secret.
+    admits: "anyone",
+    method: "GET",
+    path: "/v1/portal/photos/:photo_id",
+    name: "photo",
+    async run({ services, call, params }) {
+      const found = await photo(services.directory, params.photo_id ?? "");
+      if (found === null) return refuse("not_found");
+      call.row.tenant_id = found.tenant_id;
+      return { kind: "whole", status: 200, headers: { ...PHOTO_HEADERS, "content-type": found.mime_type }, body: new Uint8Array(found.content), usage: null, failure: null };
+    },
+  }),
+  portalOperation({
+    method: "GET",
+    path: `${AUTH}/groups`,
+    name: "groups",
+    run: ({ services, user }) => ownGroups(services.logins, user),
+  }),
+  portalOperation({
+    method: "PATCH",
+    path: `${AUTH}/primary-group`,
+    name: "primary_group",
+    body: primaryGroupChoice,
+    run: ({ services, user, body, origin }) => choosePrimaryGroup(services.logins, user, body.group_id, origin),
+  }),
+];

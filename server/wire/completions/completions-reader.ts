@@ -1,0 +1,21 @@
+import type { ConversationReply } from "../conversation/reply.ts";
+import type { JsonObject, JsonValue } from "../document.ts";
+import { readReply as readChatReply } from "../openai/chat-reply-reader.ts";
+import { ChatStreamReader } from "../openai/chat-stream-reader.ts";
+import { objectsOf, stringOf } from "../openai/loose-fields.ts";
+
+/** A whole completion; null when it is not one. */
+export function readReply(body: JsonObject): ConversationReply | null {
+  return Array.isArray(body.choices) ? readChatReply({ ...body, choices: asChat(body.choices, "message") }) : null;
+}
+
+/** The chunks of a streamed completion: those of a chat whose deltas are bare texts. */
+export class CompletionsStreamReader extends ChatStreamReader {
+  protected override read(chunk: JsonObject): void {
+    super.read(Array.isArray(chunk.choices) ? { ...chunk, choices: asChat(chunk.choices, "delta") } : chunk);
+  }
+}
+
+function asChat(choices: JsonValue[], holder: "message" | "delta"): JsonValue[] {
+  return [...objectsOf(choices)].map(([choice, place]) => ({ index: choice.index ?? place, finish_reason: choice.finish_reason ?? null, [holder]: { role: "assistant", content: stringOf(choice.text) ?? "" } }));
+}

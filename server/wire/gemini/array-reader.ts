@@ -1,0 +1,28 @@
+import type { StreamReader } from "../conversation/codec.ts";
+import type { ConversationEvent } from "../conversation/reply.ts";
+import { isObject } from "../document.ts";
+import { AnswerReader } from "./answer-reader.ts";
+
+/** Reads the JSON array of a caller who streams without `alt=sse`, once it is whole. */
+export class GeminiArrayReader implements StreamReader {
+  private readonly pieces: Uint8Array[] = [];
+
+  push(piece: Uint8Array): ConversationEvent[] {
+    this.pieces.push(piece);
+    return [];
+  }
+
+  end(): { events: ConversationEvent[]; complete: boolean } {
+    let bodies: unknown;
+    try {
+      bodies = JSON.parse(Buffer.concat(this.pieces).toString("utf8"));
+    } catch {
+      return { events: [], complete: false };
+    }
+    if (!Array.isArray(bodies)) return { events: [], complete: false };
+    const answer = new AnswerReader();
+    const read = bodies.filter(isObject).flatMap((body) => answer.read(body));
+    const { events, complete } = answer.end();
+    return { events: [...read, ...events], complete };
+  }
+}

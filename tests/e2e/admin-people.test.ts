@@ -1,0 +1,125 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
+
+let plane: ControlPlane;
+let send: Send;
+let foreign: Send;
+
+const PASSWORD = "a long enough password";
+const GROUPS = "/v1/admin/end-user-groups";
+
+beforeAll(async () => {
+  plane = await controlPlane();
+  send = (await newTenant(plane, "acme")).send;
+  foreign = (await newTenant(plane, "beta")).send;
+});
+afterAll(() => plane.close());
+
+const makeUser = async (username: string, body: object = {}): Promise<string> => (await send("POST", "/v1/admin/end-users", { username, password: PASSWORD, ...body })).body.user.id;
+const makeGroup = async (name: string, members: string[] = []): Promise<string> => (await send("POST", GROUPS, { name, initial_member_ids: members })).body.id;
+const makeResourceGroup = async (name: string): Promise<string> => (await send("POST", "/v1/admin/resource-groups", { name })).body.id;
+
+describe("end users", () => {
+  test("are made, found, changed, switched off and deleted; nothing shows a password", async () => {
+    const made = await send("POST", "/v1/admin/end-users", { username: "ada", password: PASSWORD, email: "ada@example.com", send_welcome_email: true });
+    expect([made.status, made.body.welcome_email_sent, made.body.user.is_active]).toEqual([201, false, true]);
+    const twin = await send("POST", "/v1/admin/end-users", { username: "ADA", password: PASSWORD });
+    expect([twin.status, twin.body.existing_id]).toEqual([409, made.body.user.id]);
+    await makeUser("bob");
+    expect((await send("GET", "/v1/admin/end-users?search=AD")).body).toMatchObject({ users: [{ username: "ada" }], total: 1 });
+    const one = `/v1/admin/end-users/${made.body.user.id}`;
+    expect((await send("PATCH", one, { is_verified: true, metadata: { team: "a" } })).body).toMatchObject({ is_verified: true, metadata: { team: "a" }, email: "ada@example.com" });
+    expect((await send("PATCH", `${one}/status`, { is_active: false })).body.is_active).toBe(false);
+    expect((await send("GET", "/v1/admin/end-users?active_only=true")).body.users.map(({ username }: { username: string }) => username)).toEqual(["bob"]);
+    expect((await send("DELETE", one)).status).toBe(204);
+    expect([(await send("GET", one)).status, (await send("DELETE", one)).status]).toEqual([404, 404]);
+    const log = JSON.stringify((await send("GET", "/v1/admin/admin-log?page_size=200")).body);
+    expect(log).toContain("set_status");
+    expect(log).not.toContain(PASSWORD);
+    expect(log).not.toContain("$argon2id");
+    // The log is kept whole, and a person may ask to be forgotten.
+    expect(log).not.toContain("ada@example.com");
+  });
+
+  test("a resource group is not deleted under the users an administrator put in it", async () => {
+    const group = await makeResourceGroup("home");
+    const user = await makeUser("homely", { primary_group_id: group });
+    const busy = await send("DELETE", `/v1/admin/resource-groups/${group}`);
+    expect([busy.status, busy.body.dependents]).toEqual([409, ["1 end user in it"]]);
+    expect((await send("PATCH", `/v1/admin/end-users/${user}/primary-group`, { group_id: null })).body.primary_group_id).toBeNull();
+    expect((await send("DELETE", `/v1/admin/resource-groups/${group}`)).status).toBe(204);
+    const wrong = await send("PATCH", `/v1/admin/end-users/${user}/primary-group`, { group_id: group });
+    expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "group_id"]);
+  });
+
+  test("are exported whole, with nothing a spreadsheet would run", async () => {
+    await makeUser("=cmd|' /C calc'!A0", { display_name: '+1,"x"', email: "x@example.com" });
+    const csv = await send("GET", "/v1/admin/end-users/export/csv");
+    expect([csv.status, csv.headers.get("content-type"), csv.headers.get("content-disposition")]).toEqual([200, "text/csv; charset=utf-8", 'attachment; filename="end-users.csv"']);
+    const lines = String(csv.body).split("\r\n");
+    expect(lines[0]).toBe("id,username,email,display_name,is_active,is_verified,totp_enabled,primary_group_id,last_login,created_at");
+    expect(String(csv.body)).toContain(`"'=cmd|' /C calc'!A0",x@example.com,"'+1,""x""",true`);
+    const json = await send("GET", "/v1/admin/end-users/export/json");
+    const listed = await send("GET", "/v1/admin/end-users?page_size=200");
+    expect(json.body.users).toHaveLength(listed.body.total);
+    expect(json.body.users.map(({ username }: { username: string }) => username)).toContain("=cmd|' /C calc'!A0");
+    expect(JSON.stringify((await foreign("GET", "/v1/admin/end-users/export/json")).body)).not.toContain("x@example.com");
+  });
+});
+
+describe("end-user groups", () => {
+  test("have members that are added once, taken out once, and set as a whole", async () => {
+    const [a, b, c] = [await makeUser("m-a"), await makeUser("m-b"), await makeUser("m-c")];
+    const group = await makeGroup("members", [a]);
+    const members = `${GROUPS}/${group}/members`;
+    expect((await send("POST", members, { end_user_ids: [a, b] })).body).toEqual({ bound: [b], already_bound: [a] });
+    const again = await send("POST", members, { end_user_ids: [a, b] });
+    expect([again.status, again.body.code, again.body.already_bound]).toEqual([409, "already_bound", [a, b]]);
+    expect((await send("DELETE", `${members}?end_user_ids=${a},${c}`)).body).toEqual({ unbound: [a], not_bound: [c] });
+    expect((await send("DELETE", members, { end_user_ids: [a] })).body.code).toBe("not_bound");
+    expect((await send("PUT", members, { end_user_ids: [a, c] })).body).toEqual({ added: expect.arrayContaining([a, c]), removed: [b], member_count: 2 });
+    expect((await send("PUT", members, { end_user_ids: [a, c] })).body).toEqual({ added: [], removed: [], member_count: 2 });
+    expect((await send("GET", members)).body).toMatchObject({ total: 2, members: [{ username: "m-a", sources: ["direct"] }, { username: "m-c" }] });
+    const stranger = await send("POST", members, { end_user_ids: [crypto.randomUUID()] });
+    expect([stranger.status, stranger.body.fields[0].field]).toEqual([400, "end_user_ids"]);
+  });
+
+  test("a membership from an external directory is nobody's here to take away", async () => {
+    const [a, b] = [await makeUser("x-a"), await makeUser("x-b")];
+    const group = await makeGroup("external", [b]);
+    await plane.database.db.insertInto("end_user_group_members").values({ group_id: group, end_user_id: a, source: "scim", tenant_id: "acme" }).execute();
+    const members = `${GROUPS}/${group}/members`;
+    expect((await send("POST", members, { end_user_ids: [a] })).body.bound).toEqual([a]);
+    expect((await send("GET", members)).body.members[0].sources).toEqual(["direct", "scim"]);
+    expect((await send("PUT", members, { end_user_ids: [] })).body).toMatchObject({ member_count: 1 });
+    expect((await send("GET", members)).body.members.map(({ id }: { id: string }) => id)).toEqual([a]);
+    expect((await send("DELETE", members, { end_user_ids: [a] })).status).toBe(404);
+  });
+
+  test("are bound to resource groups from either side, once", async () => {
+    const group = await makeGroup("bound");
+    const [one, two] = [await makeResourceGroup("b-one"), await makeResourceGroup("b-two")];
+    const fromUsers = `${GROUPS}/${group}/resource-groups`;
+    const fromOne = `/v1/admin/resource-groups/${one}/end-user-groups`;
+    expect((await send("POST", fromUsers, { resource_group_ids: [one] })).body).toEqual({ bound: [one], already_bound: [] });
+    expect((await send("POST", fromOne, { end_user_group_ids: [group] })).body.code).toBe("already_bound");
+    expect((await send("POST", fromUsers, { group_ids: [one, two] })).body).toEqual({ bound: [two], already_bound: [one] });
+    expect((await send("GET", fromUsers)).body.resource_groups.map(({ name }: { name: string }) => name)).toEqual(["b-one", "b-two"]);
+    expect((await send("GET", fromOne)).body).toMatchObject({ end_user_groups: [{ id: group, name: "bound" }], total: 1 });
+    expect((await send("DELETE", fromOne, { end_user_group_ids: [group] })).body).toEqual({ unbound: [group], not_bound: [] });
+    expect((await send("DELETE", fromOne, { end_user_group_ids: [group] })).body.code).toBe("not_bound");
+    expect((await send("DELETE", `${fromUsers}?resource_group_ids=${two}`)).status).toBe(200);
+    for (const body of [{}, { resource_group_ids: [one], group_ids: [one] }, { resource_group_ids: [crypto.randomUUID()] }]) {
+      const bad = await send("POST", fromUsers, body);
+      expect([bad.status, bad.body.fields[0].field]).toEqual([400, "resource_group_ids"]);
+    }
+  });
+
+  test("records of another tenant are neither members nor bound", async () => {
+    const foreignUser = (await foreign("POST", "/v1/admin/end-users", { username: "f", password: PASSWORD })).body.user.id;
+    const foreignGroup = (await foreign("POST", "/v1/admin/resource-groups", { name: "f" })).body.id;
+    const group = await makeGroup("closed");
+    const replies = [await send("POST", `${GROUPS}/${group}/members`, { end_user_ids: [foreignUser] }), await send("PUT", `${GROUPS}/${group}/members`, { end_user_ids: [foreignUser] }), await send("POST", `${GROUPS}/${group}/resource-groups`, { resource_group_ids: [foreignGroup] }), await send("POST", GROUPS, { name: "n", initial_member_ids: [foreignUser] })];
+    expect(replies.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
+  });
+});

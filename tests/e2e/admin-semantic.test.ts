@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type ControlPlane, controlPlane, newTenant, type TenantWithAdmin } from "./admin-harness.ts";
+
+const CACHES = "/v1/admin/semantic-cache/configs";
+const POLICIES = "/v1/admin/semantic-policies";
+
+let plane: ControlPlane;
+let acme: TenantWithAdmin;
+let beta: TenantWithAdmin;
+let group: string;
+let chat: string;
+let embedding: string;
+let strange: { group: string; model: string };
+
+beforeAll(async () => {
+  plane = await controlPlane();
+  [acme, beta] = [await newTenant(plane, "acme"), await newTenant(plane, "beta")];
+  const make = async (of: TenantWithAdmin, path: string, body: object) => (await of.send("POST", path, body)).body.id as string;
+  for (const of of [acme, beta]) await make(of, "/v1/admin/providers", { provider_key: "p", api_format: "echo" });
+  group = await make(acme, "/v1/admin/resource-groups", { name: "g" });
+  chat = await make(acme, "/v1/admin/llms", { name: "m", provider: "p", mode: "chat" });
+  embedding = await make(acme, "/v1/admin/llms", { name: "e", provider: "p", mode: "embedding" });
+  strange = { group: await make(beta, "/v1/admin/resource-groups", { name: "g" }), model: await make(beta, "/v1/admin/llms", { name: "m", provider: "p", mode: "chat" }) };
+});
+afterAll(() => plane.close());
+
+const refusal = ({ status, body }: { status: number; body: any }) => [status, body.code, body.fields?.map(({ field }: { field: string }) => field)];
+
+describe("a semantic cache configuration", () => {
+  test("has defaults that need no more than a name, and is read, changed and removed", async () => {
+    const made = await acme.send("POST", CACHES, { name: "plain" });
+    expect([made.status, made.body]).toMatchObject([201, { enabled: true, scope: "group", exact_match: { enabled: true, ttl_seconds: 3600 }, semantic_match: { enabled: false, similarity_threshold: 0.95, ttl_seconds: 3600 }, embedding_model_id: null, max_temperature: 0, include_tools: false, group_ids: [] }]);
+    const { id } = made.body;
+    const changed = await acme.send("PATCH", `${CACHES}/${id}`, { exact_match: { ttl_seconds: 60 }, semantic_match: { enabled: true, similarity_threshold: 0.9 }, embedding_model_id: embedding });
+    expect(changed.body).toMatchObject({ exact_match: { enabled: true, ttl_seconds: 60 }, semantic_match: { enabled: true, similarity_threshold: 0.9, ttl_seconds: 3600 }, embedding_model_id: embedding });
+    expect((await acme.send("GET", `${CACHES}?search=plai`)).body).toMatchObject({ total: 1, configs: [{ id }] });
+    expect(refusal(await acme.send("DELETE", `/v1/admin/llms/${embedding}`)).slice(0, 2)).toEqual([409, "in_use"]);
+    expect((await acme.send("DELETE", `${CACHES}/${id}`)).status).toBe(204);
+    expect((await acme.send("GET", `${CACHES}/${id}`)).status).toBe(404);
+  });
+
+  test("names each field that is wrong", async () => {
+    const wrong: [object, string[]][] = [
+      [{}, ["name"]],
+      [{ name: "x", exact_match: { ttl_seconds: 0 } }, ["exact_match.ttl_seconds"]],
+      [{ name: "x", semantic_match: { similarity_threshold: 1.5 } }, ["semantic_match.similarity_threshold"]],
+      [{ name: "x", semantic_match: { enabled: "yes" } }, ["semantic_match.enabled"]],
+      [{ name: "x", scope: "everybody" }, ["scope"]],
+      [{ name: "x", max_temperature: -1, include_tools: 1 }, ["max_temperature", "include_tools"]],
+      [{ name: "x", semantic_match: { enabled: true } }, ["embedding_model_id"]],
+      [{ name: "x", embedding_model_id: chat }, ["embedding_model_id"]],
+      [{ name: "x", embedding_model_id: strange.model }, ["embedding_model_id"]],
+      [{ name: "x", group_ids: [strange.group] }, ["group_ids"]],
+      [{ name: "x", exact_match: { surprise: 1 } }, ["exact_match.surprise"]],
+    ];
+    for (const [body, fields] of wrong) expect([body, ...refusal(await acme.send("POST", CACHES, body))]).toEqual([body, 400, "invalid_body", fields]);
+    const { id } = (await acme.send("POST", CACHES, { name: "twin" })).body;
+    expect(refusal(await acme.send("POST", CACHES, { name: "twin" })).slice(0, 2)).toEqual([409, "conflict"]);
+    expect(refusal(await acme.send("PATCH", `${CACHES}/${id}`, { semantic_match: { enabled: true } }))).toEqual([400, "invalid_body", ["embedding_model_id"]]);
+    expect(refusal(await acme.send("POST", `${CACHES}/${id}/invalidate`, { before: "yesterday" }))).toEqual([400, "invalid_body", ["before"]]);
+    expect(refusal(await acme.send("POST", `${CACHES}/${id}/groups?replace=perhaps`, { group_ids: [] })).slice(0, 2)).toEqual([400, "invalid_query"]);
+  });
+
+  test("is bound to groups, more or others", async () => {
+    const { id } = (await acme.send("POST", CACHES, { name: "bound" })).body;
+    const other = (await acme.send("POST", "/v1/admin/resource-groups", { name: "other" })).body.id;
+    const bind = (ids: string[], query = "") => acme.send("POST", `${CACHES}/${id}/groups${query}`, { group_ids: ids });
+    expect((await bind([group])).body).toEqual({ bound: [group], already_bound: [], group_ids: [group] });
+    expect(refusal(await bind([group])).slice(0, 2)).toEqual([409, "already_bound"]);
+    expect((await bind([group, other])).body).toMatchObject({ bound: [other], already_bound: [group] });
+    expect((await bind([other], "?replace=true")).body.group_ids).toEqual([other]);
+    expect(refusal(await bind([strange.group]))).toEqual([400, "invalid_body", ["group_ids"]]);
+    expect((await acme.send("DELETE", `/v1/admin/resource-groups/${other}`)).status).toBe(204);
+    expect((await acme.send("GET", `${CACHES}/${id}`)).body.group_ids).toEqual([]);
+    expect((await beta.send("POST", `${CACHES}/${id}/groups`, { group_ids: [] })).status).toBe(404);
+  });
+});
+
+describe("a semantic policy", () => {
+  test("has strict defaults, and is read, changed and removed", async () => {
+    const made = await acme.send("POST", POLICIES, { name: "kind", constraint_text: "Be kind." });
+    expect([made.status, made.body]).toMatchObject([201, { action: "block", mode: "enforce", surfaces: ["chat_input", "chat_output"], enabled: true, judge_model_id: null, on_judge_failure: "block", timeout_seconds: 10, resource_group_ids: null }]);
+    const { id } = made.body;
+    const changed = await acme.send("PATCH", `${POLICIES}/${id}`, { mode: "shadow", judge_model_id: chat, resource_group_ids: [group], surfaces: ["chat_input", "mcp_input"] });
+    expect(changed.body).toMatchObject({ mode: "shadow", on_judge_failure: "allow", judge_model_id: chat, resource_group_ids: [group], surfaces: ["chat_input", "mcp_input"] });
+    expect((await acme.send("PATCH", `${POLICIES}/${id}`, { mode: "enforce" })).body.on_judge_failure).toBe("block");
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${group}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: false }]);
+    expect(refusal(await acme.send("DELETE", `/v1/admin/llms/${chat}`)).slice(0, 2)).toEqual([409, "in_use"]);
+    expect((await acme.send("DELETE", `${POLICIES}/${id}`)).status).toBe(204);
+  });
+
+  test("hides nothing that was shown before", async () => {
+    const shown = (await acme.send("POST", "/v1/admin/resource-groups", { name: "shown" })).body.id;
+    await acme.send("POST", `/v1/admin/resource-groups/${shown}/llm-models`, { model_ids: [chat] });
+    await acme.send("POST", POLICIES, { name: "shown", constraint_text: "Be kind.", judge_model_id: chat, resource_group_ids: [shown] });
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${shown}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: true }]);
+  });
+
+  test("names each field that is wrong", async () => {
+    const good = { name: "x", constraint_text: "Be kind." };
+    const wrong: [object, string[]][] = [
+      [{}, ["name", "constraint_text"]],
+      [{ ...good, constraint_text: "  " }, ["constraint_text"]],
+      [{ ...good, action: "redact" }, ["action"]],
+      [{ ...good, mode: "on" }, ["mode"]],
+      [{ ...good, surfaces: [] }, ["surfaces"]],
+      [{ ...good, surfaces: ["chat"] }, ["surfaces.0"]],
+      [{ ...good, timeout_seconds: 0 }, ["timeout_seconds"]],
+      [{ ...good, on_judge_failure: "warn" }, ["on_judge_failure"]],
+      [{ ...good, judge_model_id: embedding }, ["judge_model_id"]],
+      [{ ...good, judge_model_id: strange.model }, ["judge_model_id"]],
+      [{ ...good, resource_group_ids: [strange.group] }, ["resource_group_ids"]],
+    ];
+    for (const [body, fields] of wrong) expect([body, ...refusal(await acme.send("POST", POLICIES, body))]).toEqual([body, 400, "invalid_body", fields]);
+    expect((await acme.send("GET", `${POLICIES}?search=x`)).body.total).toBe(0);
+  });
+});

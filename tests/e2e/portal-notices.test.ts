@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createHash } from "node:crypto";
+import { actionRecordDigest } from "@gatehouse/ledger-format/action-record";
+import { parseExportLine } from "@gatehouse/ledger-format/export";
+import { rowOf, serveModels, type Served } from "../support/admin.ts";
+import { newPerson, type PortalClient } from "../support/portal.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+let world: World;
+let served: Served;
+let person: PortalClient & { readonly id: string };
+
+const CONFIG = "/v1/admin/notice-config";
+const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
+let made = 0;
+const newHandle = () => `01J${String(made++).padStart(23, "0")}`;
+
+beforeAll(async () => {
+  world = await startWorld();
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+  person = await newPerson(world.gateway.runtimeUrl, "reader");
+  await world.admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: served.groupId });
+}, 60_000);
+afterAll(() => world.end());
+
+const post = (handle: string, more: object = {}, client: PortalClient = person) => client.request("POST", "/evidence/notice", { conversation_handle: handle, locale: "en", method: "banner", text_sha256: sha256("shown"), ...more });
+async function chat(handle: string): Promise<any> {
+  const reply = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${person.token}`, "content-type": "application/json", "x-gw-conversation-handle": handle }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+  expect(reply.status).toBe(200);
+  return rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") });
+}
+
+describe("the configuration", () => {
+  test("is the built-in one in eight languages, then the tenant's, then the system's; each change is in the admin log with its digests", async () => {
+    const first = (await person.request("GET", "/evidence/notice-config")).body;
+    expect([first.enabled, first.surface, Object.keys(first.text).sort(), first.exemption]).toEqual([true, "both", ["de", "en", "es", "fr", "it", "ja", "pt", "zh"], undefined]);
+    for (const [locale, text] of Object.entries(first.text)) expect(first.text_sha256[locale]).toBe(sha256(text as string));
+
+    const texts = { en: "This is an AI. It may be wrong.", "de-CH": "Das ist eine KI." };
+    expect((await world.admin.request("PUT", CONFIG, { surface: "banner", texts })).body).toMatchObject({ source: "tenant", surface: "banner", text_digests: { en: sha256(texts.en) } });
+    await world.admin.request("PUT", CONFIG, { ai_system_id: served.groupId, enabled: false, exemption: { asserted: true, basis: "obvious_from_context", rationale: "A robot arm." } });
+    expect((await person.request("GET", "/evidence/notice-config")).body).toEqual({ enabled: true, surface: "banner", text: texts, text_sha256: { en: sha256(texts.en), "de-CH": sha256(texts["de-CH"]) } });
+    expect((await person.request("GET", `/evidence/notice-config?ai_system_id=${served.groupId}`)).body).toMatchObject({ enabled: false, exemption: { asserted: true, basis: "obvious_from_context" } });
+    expect(await post(newHandle(), { ai_system_id: served.groupId })).toMatchObject({ status: 503, body: { code: "evidence_disabled" } });
+
+    const { entries } = await world.admin.get("/v1/admin/admin-log?page_size=20");
+    const sealed = entries.filter(({ resource }: { resource: string }) => resource === "notice-config").map(({ after }: { after: any }) => after);
+    expect(sealed.map(({ action_record }: any) => action_record.context.record_type).sort()).toEqual(["ai.gw.declaration", "ai.gw.notice-config", "ai.gw.notice-config"]);
+    for (const { action_record, digest } of sealed) expect(actionRecordDigest(action_record)).toBe(digest);
+    expect(sealed.at(-1).action_record.references.map(({ locale, digest }: any) => [locale, digest])).toEqual([["en", sha256(texts.en)], ["de-CH", sha256(texts["de-CH"])]]);
+
+    expect((await world.admin.request("DELETE", `${CONFIG}?ai_system_id=${served.groupId}`)).status).toBe(204);
+    expect((await world.admin.request("DELETE", CONFIG)).status).toBe(204);
+    expect((await world.admin.request("DELETE", CONFIG)).status).toBe(404);
+    expect((await world.admin.get(CONFIG)).source).toBe("default");
+  });
+
+  test.each([
+    [{ enabled: false }, "exemption"],
+    [{ enabled: false, exemption: { asserted: false, basis: "other", rationale: "x" } }, "exemption"],
+    [{ surface: "popup" }, "surface"],
+    [{ texts: { en: "x".repeat(2001) } }, "texts.en"],
+    [{ texts: Object.fromEntries(Array.from({ length: 33 }, (_, i) => [`en-a${String(i).padStart(3, "0")}`, "x"])) }, "texts"],
+    [{ exemption: { asserted: true, basis: "because", rationale: "x" } }, "exemption.basis"],
+    [{ exemption: { asserted: true, basis: "other", rationale: "x".repeat(4001) } }, "exemption.rationale"],
+    [{ ai_system_id: crypto.randomUUID() }, "ai_system_id"],
+  ])("%j is refused", async (body, field) => {
+    const reply = await world.admin.request("PUT", CONFIG, body);
+    expect([reply.status, reply.body.fields[0].field]).toEqual([400, field]);
+  });
+});
+
+describe("a notice record", () => {
+  test("is sealed without its user, once for a conversation and method, verifies offline, and the answers refer to it", async () => {
+    const handle = newHandle();
+    const text = (await person.request("GET", "/evidence/notice-config")).body.text_sha256.de;
+    const reply = await post(handle, { locale: "de", text_sha256: text });
+    expect([reply.status, Object.keys(reply.body)]).toEqual([200, ["record_id"]]);
+    const again = await post(handle, { locale: "de", text_sha256: text });
+    const inline = await post(handle, { method: "inline" });
+    expect([again.body.record_id, inline.body.record_id === reply.body.record_id]).toEqual([reply.body.record_id, false]);
+
+    const turn = await chat(handle);
+    expect(turn.custom_metadata).toMatchObject({ conversation_handle: handle, references: [{ type: "ai.gw.notice", record_id: reply.body.record_id, purpose: "responds_to" }] });
+
+    const row = await rowOf(world.admin, { id: reply.body.record_id });
+    const { action_record: record } = row.custom_metadata;
+    expect(record).toMatchObject({
+      schema: "ai.gw/action-record/v1", kind: "fyi", verdict: "recorded", operator: "default", system: { ai_system_id: null }, timestamp: row.timestamp, record_id: reply.body.record_id,
+      context: { record_type: "ai.gw.notice", surface: "portal", conversation_handle: handle, locale: "de", method: "banner" },
+      references: [{ type: "ai.gw.notice-text", digest_alg: "SHA-256", digest: text, purpose: "rendered_text" }],
+      controls: [{ id: "notice.text_known", result: "pass", blocking: false, kind: "check" }],
+    });
+    expect([row.gateway_user_id, row.gateway_user_username, row.subject_id, row.resource_group_id]).toEqual([null, null, null, null]);
+    expect(JSON.stringify(row)).not.toContain(person.id);
+    expect(row.request_content_hash).toBe(actionRecordDigest(record));
+    expect((await rowOf(world.admin, { id: inline.body.record_id })).custom_metadata.action_record.controls[0].result).toBe("fail");
+  });
+
+  test("that is malformed is 422, and the thirty-first in a minute 429", async () => {
+    for (const wrong of [{ conversation_handle: "x" }, { locale: "english please" }, { method: "popup" }, { text_sha256: "abc" }, { extra: 1 }]) {
+      const reply = await post(newHandle(), wrong);
+      expect([reply.status, reply.body.code, reply.body.fields.length]).toEqual([422, "invalid_notice", 1]);
+    }
+    const eager = await newPerson(world.gateway.runtimeUrl, "eager");
+    const statuses: number[] = [];
+    for (let i = 0; i < 30; i++) statuses.push((await post(newHandle(), {}, eager)).status);
+    expect(new Set(statuses)).toEqual(new Set([200]));
+    const refused = await post(newHandle(), {}, eager);
+    expect([refused.status, refused.body.code, refused.headers.get("retry-after")]).toEqual([429, "rate_limited", "60"]);
+    expect((await post(newHandle())).status).toBe(200);
+  });
+});
+
+test("the statement counts the conversations whose notice came first, as a recount from the exported ledger does", async () => {
+  const [noticed, late, never] = [newHandle(), newHandle(), newHandle()];
+  await post(noticed);
+  await chat(noticed);
+  await chat(late);
+  await post(late);
+  await chat(late);
+  await chat(never);
+  await post(newHandle());
+  const from = new Date(Date.now() - 600_000).toISOString();
+  const statement = await world.admin.get(`${CONFIG}/statement?from=${from}`);
+  const [{ chain_id: chain }] = (await world.admin.get("/v1/admin/audit/chains")).chains;
+  const response = await fetch(`${world.gateway.adminUrl}/v1/admin/audit/chains/${chain}/export`, { headers: { authorization: `Bearer ${world.admin.token}` } });
+  const rows = (await response.text()).split("\n").filter((line) => line !== "").map(parseExportLine).flatMap((line) => (line.type === "row" ? [line.row as any] : []));
+  const turns = new Map<string, any>();
+  const notices = new Map<string, any>();
+  for (const row of rows) {
+    const handle = row.custom_metadata?.conversation_handle;
+    if (handle === undefined) continue;
+    const seen = row.proxy_subtype === "notice" ? notices : turns;
+    if (!seen.has(handle)) seen.set(handle, row);
+  }
+  const met = [...turns].filter(([handle, turn]) => notices.has(handle) && notices.get(handle).timestamp < turn.timestamp && notices.get(handle).chain_seq < turn.chain_seq).length;
+  expect(statement).toMatchObject({ statement: "notice.before_first_turn", met, of: turns.size });
+  expect(statement.not_met).toEqual(expect.arrayContaining([late, never]));
+  expect(statement.not_met).not.toContain(noticed);
+  expect(statement.of - statement.met).toBe(statement.not_met.length);
+  expect((await world.admin.get(`${CONFIG}/statement?from=2999-01-01T00:00:00Z`)).of).toBe(0);
+});

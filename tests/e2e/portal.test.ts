@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import OpenAI from "openai";
+import { rowOf, serveModels, type Served } from "../support/admin.ts";
+import { logIn, newPerson, PASSWORD, portalClient } from "../support/portal.ts";
+import { totpCode } from "../support/totp.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+let world: World;
+let url: string;
+let served: Served;
+
+beforeAll(async () => {
+  world = await startWorld();
+  url = world.gateway.runtimeUrl;
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1", { name: "hidden-1", input_cost_per_million_tokens: 2 }]);
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-models/hidden-1/portal-visibility`, { portal_visible: false });
+}, 60_000);
+afterAll(() => world.end());
+
+const stranger = () => portalClient(url);
+const chat = (token: string, body: object = {}, headers: Record<string, string> = {}) =>
+  fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${token}`, "content-type": "application/json", ...headers }, body: JSON.stringify({ model_id: served.models["fake-1"], messages: [{ role: "user", content: "hello" }], ...body }) });
+
+/** A code of the person's authenticator for the time step `ahead` of now. */
+const codeOf = (secret: string, ahead = 0) => totpCode(secret, Math.floor(Date.now() / 30_000) + ahead);
+
+const part = (token: string, index: number) => JSON.parse(Buffer.from(token.split(".")[index] ?? "", "base64url").toString());
+const decodeProtectedHeader = (token: string) => part(token, 0);
+const decodeJwt = (token: string) => part(token, 1);
+
+describe("a new user", () => {
+  test("registers, signs in, is put in a group, picks a model, chats and rates the answer", async () => {
+    const made = await stranger().request("POST", "/auth/register", { username: "ada", password: PASSWORD, email: "ada@example.com", display_name: "Ada" });
+    expect([made.status, Object.keys(made.body).sort()]).toEqual([201, ["created_at", "display_name", "email", "id", "username"]]);
+
+    const login = await stranger().request("POST", "/auth/login", { username: "ADA", password: PASSWORD });
+    expect(login).toMatchObject({ status: 200, body: { token_type: "bearer", expires_in: 3600, user: { id: made.body.id, username: "ada", email: "ada@example.com", display_name: "Ada", is_verified: false, metadata: {} } } });
+    const claims = decodeJwt(login.body.access_token);
+    expect(decodeProtectedHeader(login.body.access_token).alg).toBe("HS256");
+    expect(Object.keys(claims).sort()).toEqual(["email", "exp", "iat", "jti", "tenant_id", "user_id", "user_type", "username"]);
+    expect(claims).toMatchObject({ user_id: made.body.id, tenant_id: "default", email: "ada@example.com", username: "ada", user_type: "end_user" });
+
+    const ada = portalClient(url, login.body.access_token);
+    expect(await ada.request("GET", "/auth/groups")).toMatchObject({ status: 200, body: { groups: [], primary_group_id: null } });
+    expect((await ada.request("GET", "/models")).body).toEqual({ models: [], total: 0 });
+    const outside = await chat(login.body.access_token);
+    expect([outside.status, ((await outside.json()) as any).code]).toEqual([403, "no_resource_group"]);
+
+    await world.admin.post("/v1/admin/end-user-groups", { name: "writers", initial_member_ids: [made.body.id] });
+    const group = (await world.admin.get("/v1/admin/end-user-groups?search=writers")).end_user_groups[0];
+    await world.admin.post(`/v1/admin/end-user-groups/${group.id}/resource-groups`, { resource_group_ids: [served.groupId] });
+    expect((await ada.request("GET", "/auth/groups")).body).toEqual({ groups: [{ id: served.groupId, name: "team", display_name: null, description: null, is_primary: false }], primary_group_id: null });
+
+    const models = await ada.request("GET", "/models");
+    expect(models.body.total).toBe(1);
+    expect(models.body.models[0]).toMatchObject({ id: served.models["fake-1"], model_id: "fake-1", name: "fake-1", provider: "fake", enabled: true, is_healthy: true, modes: ["chat"], input_cost_per_million_tokens: null });
+
+    const answer = await chat(login.body.access_token, {}, { "x-gw-run-id": "essay 1", "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0" });
+    expect([answer.status, answer.headers.get("x-gw-ai-generated"), answer.headers.get("x-gw-run-id")]).toEqual([200, "true", "essay 1"]);
+    expect(await rowOf(world.admin, { correlation_id: answer.headers.get("x-correlation-id") })).toMatchObject({
+      proxy_type: "llm", tenant_id: "default", api_key_id: null, api_key_name: null, gateway_user_id: made.body.id, gateway_user_username: "ada", subject_kind: "user", subject_id: made.body.id, resource_group_id: served.groupId,
+      custom_metadata: { conversation_handle: "01JABCDEFGHJKMNPQRSTVWXYZ0" },
+    });
+
+    expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 1, comment: "good" })).body).toEqual({ run_id: "essay 1", score: 1 });
+    expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 0 })).body).toEqual({ run_id: "essay 1", score: null });
+    const bob = await newPerson(url, "bob");
+    expect((await bob.request("POST", "/runs/essay%201/feedback", { score: -1 })).status).toBe(404);
+    expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 2 })).body.fields).toEqual([{ field: "score", message: "must be 1, -1 or 0" }]);
+  });
+
+  test("chats with the official client and a token in either header", async () => {
+    const eve = await newPerson(url, "eve");
+    await world.admin.request("PATCH", `/v1/admin/end-users/${eve.id}/primary-group`, { group_id: served.groupId });
+    const client = new OpenAI({ apiKey: eve.token as string, baseURL: `${url}/v1/proxy/llm` });
+    expect((await client.chat.completions.create({ model: "fake-1", messages: [{ role: "user", content: "x" }] })).object).toBe("chat.completion");
+    const both = await fetch(`${url}/v1/proxy/llm/models`, { headers: { "x-gateway-authorization": `Bearer ${eve.token}`, authorization: "Bearer of-somebody-else" } });
+    expect(((await both.json()) as any).data.map((model: { id: string }) => model.id)).toEqual(["fake-1", "hidden-1"]);
+  });
+
+  test("cannot register where a tenant has closed it, take a taken name, or register badly", async () => {
+    await world.admin.post("/v1/admin/tenants", { id: "shut", name: "shut", portal_registration: "closed" });
+    const shut = await stranger().request("POST", "/auth/register", { username: "x", password: PASSWORD }, { "x-tenant-id": "shut" });
+    const nowhere = await stranger().request("POST", "/auth/register", { username: "x", password: PASSWORD }, { "x-tenant-id": "nowhere" });
+    expect([shut.status, shut.body]).toEqual([403, nowhere.body]);
+    expect(nowhere.body.code).toBe("registration_closed");
+    await newPerson(url, "taken");
+    expect(await stranger().request("POST", "/auth/register", { username: "Taken", password: PASSWORD })).toMatchObject({ status: 409, body: { error: "This username is taken.", code: "conflict" } });
+    const bad = await stranger().request("POST", "/auth/register", { username: "", password: "short", email: "no", photo_mime_type: "image/svg+xml", x: 1 });
+    expect([bad.status, bad.body.fields.map(({ field }: { field: string }) => field).sort()]).toEqual([400, ["email", "password", "photo_mime_type", "username", "x"]]);
+  });
+});
+
+describe("signing in", () => {
+  test("unknown user, wrong password and unknown tenant are one 401, told apart on the row only", async () => {
+    await newPerson(url, "known");
+    for (const [body, headers, reason] of [
+      [{ username: "nobody", password: PASSWORD }, {}, "unknown_user"],
+      [{ username: "known", password: "wrong" }, {}, "wrong_password"],
+      [{ username: "known", password: PASSWORD }, { "x-tenant-id": "nowhere" }, "unknown_user"],
+    ] as const) {
+      const reply = await stranger().request("POST", "/auth/login", body, headers as Record<string, string>);
+      expect([reply.status, reply.body, reply.headers.get("www-authenticate")]).toEqual([401, { error: "Missing or invalid credential.", code: "unauthenticated" }, "Bearer"]);
+      const row = await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") });
+      expect(row).toMatchObject({ proxy_type: "portal", proxy_subtype: "login", is_auth_event: true, error_type: reason, request_body_preview: null, response_body_preview: null, request_content_hash: null });
+    }
+  });
+
+  test("too many failures from one place are 429, with how long to wait", async () => {
+    await newPerson(url, "target");
+    const statuses = [];
+    for (let i = 0; i < 7; i++) statuses.push((await stranger().request("POST", "/auth/login", { username: "target", password: `guess ${i}` })).status);
+    expect(statuses.slice(-2)).toEqual([429, 429]);
+    const blocked = await stranger().request("POST", "/auth/login", { username: "target", password: PASSWORD });
+    expect([blocked.status, blocked.body.code, Number(blocked.headers.get("retry-after")) > 0]).toEqual([429, "too_many_logins", true]);
+  });
+
+  test("an inactive user is told so with a right password or token, and so is a key of theirs", async () => {
+    const away = await newPerson(url, "away");
+    await world.admin.request("PATCH", `/v1/admin/end-users/${away.id}/primary-group`, { group_id: served.groupId });
+    const key = (await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "away's", scope: "user", end_user_id: away.id })).key_value;
+    expect((await chat(key)).status).toBe(200);
+    await world.admin.request("PATCH", `/v1/admin/end-users/${away.id}/status`, { is_active: false });
+    for (const credential of [away.token as string, key]) {
+      const reply = await chat(credential);
+      expect([reply.status, ((await reply.json()) as any).code]).toEqual([403, "inactive_user"]);
+    }
+    expect(await stranger().request("POST", "/auth/login", { username: "away", password: PASSWORD })).toMatchObject({ status: 403, body: { code: "inactive_user" } });
+    expect((await stranger().request("POST", "/auth/login", { username: "away", password: "wrong" })).status).toBe(401);
+    await world.admin.request("PATCH", `/v1/admin/end-users/${away.id}/status`, { is_active: true });
+    expect((await away.request("GET", "/auth/profile")).status).toBe(401);
+    expect((await logIn(url, "away")).token).toBeString();
+    await world.admin.request("DELETE", `/v1/admin/end-users/${away.id}`);
+    expect([(await chat(key)).status, (await chat(away.token as string)).status]).toEqual([401, 401]);
+  });
+
+  test("a changed password ends every token but the new one", async () => {
+    const mover = await newPerson(url, "mover");
+    const other = await logIn(url, "mover");
+    const wrong = await mover.request("POST", "/auth/change-password", { current_password: "wrong", new_password: "another long one" });
+    expect([wrong.status, wrong.body.fields]).toEqual([400, [{ field: "current_password", message: "is wrong" }]]);
+    const changed = await mover.request("POST", "/auth/change-password", { current_password: PASSWORD, new_password: "another long one" });
+    expect(changed.status).toBe(200);
+    for (const old of [mover, other]) expect((await old.request("POST", "/auth/validate")).status).toBe(401);
+    expect((await portalClient(url, changed.body.access_token).request("POST", "/auth/validate")).body).toMatchObject({ valid: true, user: { username: "mover" } });
+    expect((await stranger().request("POST", "/auth/login", { username: "mover", password: PASSWORD })).status).toBe(401);
+    expect((await logIn(url, "mover", "another long one")).token).toBeString();
+  });
+
+  test("tokens of other makes are refused: another secret, no signature, an administrator's, an expired one", async () => {
+    const someone = await newPerson(url, "someone");
+    const [head = "", payload = "", signature = ""] = (someone.token as string).split(".");
+    const none = Buffer.from(JSON.stringify({ alg: "none", typ: "JWT" })).toString("base64url");
+    const swapped = Buffer.from(JSON.stringify({ ...decodeJwt(someone.token as string), user_id: crypto.randomUUID() })).toString("base64url");
+    for (const token of [`${none}.${payload}.`, `${none}.${payload}.${signature}`, `${head}.${swapped}.${signature}`, world.admin.token, served.apiKey]) {
+      expect((await portalClient(url, token).request("GET", "/auth/profile")).status).toBe(401);
+    }
+    expect((await world.admin.request("GET", "/v1/admin/end-users")).status).toBe(200);
+    expect((await fetch(`${world.gateway.adminUrl}/v1/admin/end-users`, { headers: { authorization: `Bearer ${someone.token}` } })).status).toBe(401);
+    expect((await someone.request("GET", "/auth/profile", undefined, { "x-tenant-id": "shut" })).status).toBe(401);
+    expect((await someone.request("POST", "/auth/logout")).status).toBe(200);
+  });
+});
+
+describe("two-factor login", () => {
+  test("from set-up over codes and backup codes to switching it off, each code good once", async () => {
+    const user = await newPerson(url, "careful");
+    expect((await user.request("GET", "/auth/2fa/status")).body).toEqual({ enabled: false, pending: false, backup_codes_remaining: 0 });
+    const { body: setup } = await user.request("POST", "/auth/2fa/setup");
+    expect([setup.backup_codes.length, new Set(setup.backup_codes).size, new URL(setup.otpauth_url).protocol]).toEqual([10, 10, "otpauth:"]);
+    expect((await logIn(url, "careful")).token).toBeString();
+    expect((await user.request("POST", "/auth/2fa/verify", { code: "000000" })).body.fields[0].field).toBe("code");
+    const first = codeOf(setup.secret, -1);
+    expect((await user.request("POST", "/auth/2fa/verify", { code: first })).status).toBe(200);
+    expect((await user.request("POST", "/auth/2fa/setup")).status).toBe(409);
+
+    const begin = async () => (await stranger().request("POST", "/auth/login", { username: "careful", password: PASSWORD })).body;
+    const owed = await begin();
+    expect(owed).toEqual({ requires_2fa: true, temp_token: expect.any(String), user: { id: user.id, username: "careful" } });
+    expect((await portalClient(url, owed.temp_token).request("GET", "/auth/profile")).status).toBe(401);
+    const withCode = (code: string) => stranger().request("POST", "/auth/login/2fa", { temp_token: owed.temp_token, code });
+    expect((await withCode(first)).status).toBe(401);
+    const now = codeOf(setup.secret, 0);
+    const both = await Promise.all([withCode(now), withCode(now)]);
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 401]);
+    expect((await withCode(now)).status).toBe(401);
+
+    const [code] = setup.backup_codes;
+    expect((await withCode(code)).status).toBe(200);
+    expect((await withCode(code)).status).toBe(401);
+    expect((await withCode(setup.backup_codes[1].toUpperCase().replaceAll("-", " "))).body).toMatchObject({ token_type: "bearer", user: { username: "careful" } });
+    expect((await user.request("GET", "/auth/2fa/status")).body).toEqual({ enabled: true, pending: false, backup_codes_remaining: 8 });
+
+    const stored = await world.admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: ["login_2fa", "2fa_setup"] } });
+    expect(JSON.stringify(stored)).not.toContain(setup.secret);
+    expect((await user.request("POST", "/auth/2fa/disable", {})).status).toBe(400);
+    expect((await user.request("POST", "/auth/2fa/disable", { code: "000000" })).status).toBe(400);
+    expect((await user.request("POST", "/auth/2fa/disable", { password: PASSWORD })).body).toEqual({ success: true, enabled: false });
+    expect((await logIn(url, "careful")).token).toBeString();
+  });
+
+  test("a temp token is nobody's who lost the password since, and an administrator can help who lost the device", async () => {
+    const user = await newPerson(url, "loser");
+    const { body: setup } = await user.request("POST", "/auth/2fa/setup");
+    await user.request("POST", "/auth/2fa/verify", { code: codeOf(setup.secret) });
+    const owed = (await stranger().request("POST", "/auth/login", { username: "loser", password: PASSWORD })).body;
+    await user.request("POST", "/auth/change-password", { current_password: PASSWORD, new_password: `${PASSWORD} 2` });
+    expect((await stranger().request("POST", "/auth/login/2fa", { temp_token: owed.temp_token, code: setup.backup_codes[3] })).status).toBe(401);
+    await world.admin.post(`/v1/admin/end-users/${user.id}/2fa/reset`, {});
+    expect((await logIn(url, "loser", `${PASSWORD} 2`)).token).toBeString();
+  });
+});
+
+describe("one's own record", () => {
+  const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==", "base64");
+  const form = (content: Uint8Array, type: string) => {
+    const data = new FormData();
+    data.set("file", new File([content as Uint8Array<ArrayBuffer>], "me", { type }));
+    return data;
+  };
+
+  test("is read and changed, and only what may be", async () => {
+    const user = await newPerson(url, "vera");
+    const before = await user.request("GET", "/auth/profile");
+    expect(Object.keys(before.body).sort()).toEqual(["avatar_url", "created_at", "display_name", "email", "id", "is_verified", "last_login", "metadata", "primary_group_id", "totp_enabled", "username"]);
+    const after = await user.request("PATCH", "/auth/profile", { display_name: "Vera", metadata: { theme: "dark" } });
+    expect(after.body).toMatchObject({ display_name: "Vera", metadata: { theme: "dark" }, email: null });
+    for (const wrong of [{ is_verified: true }, { username: "other" }, { email: "no" }, { metadata: { x: "y".repeat(20_000) } }]) expect((await user.request("PATCH", "/auth/profile", wrong)).status).toBe(400);
+  });
+
+  test("a photo is taken for what it is, served so that nothing in it runs, and nothing else is taken", async () => {
+    const user = await newPerson(url, "pia");
+    const set = await user.request("POST", "/auth/profile/photo", form(PNG, "text/html"));
+    expect(set.body).toEqual({ success: true, avatar_url: expect.stringMatching(/^\/v1\/portal\/photos\/[\w-]{32}$/) });
+    const photo = await fetch(url + set.body.avatar_url);
+    expect(Buffer.from(await photo.arrayBuffer())).toEqual(PNG);
+    expect([photo.headers.get("content-type"), photo.headers.get("x-content-type-options"), photo.headers.get("content-security-policy")]).toEqual(["image/png", "nosniff", "default-src 'none'; sandbox"]);
+    expect((await user.request("GET", "/auth/profile")).body.avatar_url).toBe(set.body.avatar_url);
+    for (const bad of [form(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"), "image/svg+xml"), form(Buffer.from("<script>"), "image/png"), {}]) expect((await user.request("POST", "/auth/profile/photo", bad)).status).toBe(400);
+    expect((await user.request("POST", "/auth/profile/photo", form(Buffer.concat([PNG, Buffer.alloc(5 * 1024 * 1024)]), "image/png"))).status).toBe(413);
+    const again = await user.request("POST", "/auth/profile/photo", form(PNG, "image/png"));
+    expect([(await fetch(url + set.body.avatar_url)).status, (await fetch(url + again.body.avatar_url)).status]).toEqual([404, 200]);
+    const registered = await stranger().request("POST", "/auth/register", { username: "with-photo", password: PASSWORD, photo_base64: PNG.toString("base64"), photo_mime_type: "image/png" });
+    expect(registered.status).toBe(201);
+    expect((await (await logIn(url, "with-photo")).request("GET", "/auth/profile")).body.avatar_url).toStartWith("/v1/portal/photos/");
+  });
+});
+
+describe("the group of a call", () => {
+  test("is the header's, then the primary, then the first; a foreign one is 403", async () => {
+    const user = await newPerson(url, "grouped");
+    const second = (await world.admin.post("/v1/admin/resource-groups", { name: "second" })).id;
+    const third = (await world.admin.post("/v1/admin/resource-groups", { name: "third" })).id;
+    const members = (await world.admin.post("/v1/admin/end-user-groups", { name: "grouped people", initial_member_ids: [user.id] })).id;
+    await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/end-user-groups`, { end_user_group_ids: [members] });
+    await world.admin.post(`/v1/admin/resource-groups/${second}/end-user-groups`, { end_user_group_ids: [members] });
+    const groupOf = async (headers: Record<string, string> = {}) => {
+      const reply = await fetch(`${url}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${user.token}`, ...headers } });
+      return reply.ok ? (await rowOf(world.admin, { correlation_id: reply.headers.get("x-correlation-id") })).resource_group_id : reply.status;
+    };
+    expect(await groupOf()).toBe(served.groupId);
+    expect(await groupOf({ "x-resource-group": second })).toBe(second);
+    expect(await groupOf({ "x-resource-group": "second" })).toBe(second);
+    expect([await groupOf({ "x-resource-group": third }), await groupOf({ "x-resource-group": "third" }), await groupOf({ "x-resource-group": "no such" })]).toEqual([403, 403, 403]);
+    expect((await user.request("PATCH", "/auth/primary-group", { group_id: second })).body).toEqual({ primary_group_id: second, previous_primary_group_id: null });
+    expect(await groupOf()).toBe(second);
+    expect((await user.request("PATCH", "/auth/primary-group", { group_id: third })).status).toBe(403);
+    expect((await user.request("GET", `/models?group_id=${third}`)).status).toBe(403);
+    expect((await user.request("GET", `/models?group_id=${served.groupId}`)).body.total).toBe(1);
+    await world.admin.request("DELETE", `/v1/admin/resource-groups/${second}/end-user-groups`, { end_user_group_ids: [members] });
+    expect(await groupOf()).toBe(served.groupId);
+    expect((await user.request("GET", "/auth/groups")).body.primary_group_id).toBeNull();
+  });
+
+  test("a key of a user opens its own group and those of the user", async () => {
+    const user = await newPerson(url, "keyed");
+    const home = (await world.admin.post("/v1/admin/resource-groups", { name: "keyed home" })).id;
+    await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}/primary-group`, { group_id: home });
+    const key = (await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "of keyed", scope: "user", end_user_id: user.id })).key_value;
+    const status = async (headers: Record<string, string>) => (await fetch(`${url}/v1/proxy/llm/models`, { headers: { "x-api-key": key, ...headers } })).status;
+    expect([await status({}), await status({ "x-resource-group": home }), await status({ "x-resource-group": "team" }), await status({ "x-resource-group": "second" })]).toEqual([200, 200, 200, 403]);
+  });
+});
