@@ -1,4 +1,4 @@
-import type { NullableStamp, Stamp, WithDefault } from "./schema.ts";
+import type { NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
 export interface OAuthUpstreamClientTable {
   tenant_id: string;

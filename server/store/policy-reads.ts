@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
-import type { DataRetention, McpServerTable, ModelTable, ProviderTable, RoutingGroupTable, ServerConfigTable, VirtualServerTable } from "./schema.ts";
+import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
+import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tool-schema.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { readSemanticCacheConfigs, type SemanticCacheConfigRow } from "./semantic-cache-configs.ts";
 import { readSemanticPolicies, type SemanticPolicyRow } from "./semantic-policies.ts";

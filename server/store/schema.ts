@@ -1,14 +1,10 @@
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./oauth-schema.ts";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { ColumnType, Generated } from "kysely";
+import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
+import type { ApprovalTable, McpServerSnapshotTable, McpServerTable, ServerConfigTable, VirtualServerTable } from "./tool-schema.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
-
-export type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
-export type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-type Json<T> = ColumnType<T, string, string>;
-type JsonWithDefault<T> = ColumnType<T, string | undefined, string>;
-export type WithDefault<T> = Generated<T>;
 
 export interface DataRetention {
   store_bodies: "full" | "redacted" | "none";
@@ -260,125 +256,6 @@ export interface ApiKeyTable {
   last_used_at: NullableStamp;
   created_at: Stamp;
   updated_at: Stamp;
-}
-
-/** A tool as calls need it: hash of its definition, and the arguments the stateless dialect mirrors in headers (null: wrongly annotated). */
-export interface IndexedTool {
-  readonly name: string;
-  readonly hash: string;
-  readonly params: readonly { readonly path: readonly string[]; readonly header: string }[] | null;
-  /** Address of the interface it brings. */
-  readonly ui?: string;
-}
-
-export interface McpServerTable {
-  /** `mcp-` and a ULID. */
-  id: string;
-  tenant_id: string;
-  name: string;
-  description: string | null;
-  base_url: string;
-  mcp_endpoint_path: string;
-  auth_type: WithDefault<string>;
-  api_key_sealed: string | null;
-  api_key_hint: string | null;
-  /** Seconds. */
-  timeout: WithDefault<number>;
-  enabled: WithDefault<boolean>;
-  icon_url: string | null;
-  /** Null, as what follows, until a discovery was conclusive. */
-  dialect: string | null;
-  protocol_version: string | null;
-  server_name: string | null;
-  server_version: string | null;
-  capabilities: JsonWithDefault<Record<string, unknown>>;
-  instructions: string | null;
-  tool_index: JsonWithDefault<IndexedTool[]>;
-  discovered_at: NullableStamp;
-  is_healthy: boolean | null;
-  health_checked_at: NullableStamp;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface McpServerSnapshotTable {
-  id: string;
-  tenant_id: string;
-  mcp_server_id: string;
-  taken_at: Stamp;
-  protocol_version: string;
-  dialect: string;
-  server_version: string | null;
-  capabilities: Json<Record<string, unknown>>;
-  tools: Json<unknown[]>;
-  prompts: Json<unknown[]>;
-  resources: Json<unknown[]>;
-  resource_templates: Json<unknown[]>;
-  diff: Json<{ added: string[]; removed: string[]; changed: string[]; changed_under_approval: string[] }>;
-}
-
-export interface ServerConfigTable {
-  id: string;
-  tenant_id: string;
-  mcp_server_id: string;
-  name: string;
-  display_name: string | null;
-  description: string | null;
-  display_description: string | null;
-  enabled: WithDefault<boolean>;
-  priority: WithDefault<number>;
-  is_default: WithDefault<boolean>;
-  /** Null: all. */
-  enabled_tools: string[] | null;
-  disabled_tools: WithDefault<string[]>;
-  approval_required_tools: WithDefault<string[]>;
-  approval_timeout_seconds: WithDefault<number>;
-  approver_group_ids: WithDefault<string[]>;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface VirtualServerTable {
-  /** `vmcp-` and a ULID. */
-  id: string;
-  tenant_id: string;
-  name: string;
-  display_name: string | null;
-  description: string | null;
-  enabled: WithDefault<boolean>;
-  members: JsonWithDefault<{ mcp_server_id: string; slug: string }[]>;
-  group_ids: WithDefault<string[]>;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface ApprovalTable {
-  id: string;
-  tenant_id: string;
-  server_config_id: string | null;
-  server_id: string;
-  server_name: string;
-  capability_type: string;
-  capability_name: string;
-  requester_type: string;
-  requester_id: string;
-  requester_display: string;
-  requester_group_id: string;
-  approver_group_ids: WithDefault<string[]>;
-  call_arguments: Json<unknown>;
-  /** SHA-256, hex, of the canonical arguments. */
-  arguments_digest: string;
-  request_metadata: JsonWithDefault<Record<string, unknown>>;
-  status: WithDefault<string>;
-  timeout_seconds: number;
-  expires_at: Stamp;
-  token_nonce: string | null;
-  resolved_by: string | null;
-  resolved_at: NullableStamp;
-  resolution_note: string | null;
-  consumed_at: NullableStamp;
-  consumed_by_call: string | null;
-  created_at: Stamp;
 }
 
 export interface AdminLogTable {

@@ -13,7 +13,7 @@ import {
   type McpServerRow,
 } from "../../store/mcp-servers.ts";
 import type { Page, Paged } from "../../store/paging.ts";
-import type { IndexedTool } from "../../store/schema.ts";
+import type { IndexedTool } from "../../store/tool-schema.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { sealContext } from "../snapshot.ts";

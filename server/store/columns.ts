@@ -1,0 +1,8 @@
+import type { ColumnType, Generated } from "kysely";
+
+/** Kinds of columns, by what is read and what may be written. */
+export type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
+export type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
+export type Json<T> = ColumnType<T, string, string>;
+export type JsonWithDefault<T> = ColumnType<T, string | undefined, string>;
+export type WithDefault<T> = Generated<T>;
