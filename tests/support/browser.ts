@@ -43,18 +43,22 @@ export class ScriptedBrowser {
       headers: { accept: "text/html", ...(cookie === "" ? {} : { cookie }), ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded", origin: new URL(address).origin }) },
       ...(form === undefined ? {} : { method: "POST", body: new URLSearchParams(form).toString() }),
     });
-    for (const line of response.headers.getSetCookie()) {
+    this.take(response.headers.getSetCookie(), address);
+    return response;
+  }
+
+  /** Keeps cookies that were set from that address. */
+  take(lines: readonly string[], address: string): void {
+    const { host } = new URL(address);
+    const jar = this.jars.get(host) ?? new Map<string, string>();
+    this.jars.set(host, jar);
+    for (const line of lines) {
       const [pair = "", ...attributes] = line.split(";");
       const name = pair.slice(0, pair.indexOf("="));
       const ended = attributes.some((attribute) => /max-age=0|expires=thu, 01 jan 1970/i.test(attribute.trim()));
       if (ended) jar.delete(name);
       else jar.set(name, pair.slice(pair.indexOf("=") + 1));
     }
-    return response;
-  }
-
-  forget(host: string): void {
-    this.jars.delete(host);
   }
 
   private filled(page: string): { action: string; fields: Record<string, string> } | null {

@@ -11,6 +11,7 @@ import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { bridgedClient, mayRedirect } from "./clients.ts";
 import { readConnectTicket } from "./connect-link.ts";
 import { forgottenMark, isBrowser, newBrowserMark, openWanted, type Proven, sealFlow, sealWanted, type Wanted } from "./flow.ts";
+import { holderOf } from "./holder.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
@@ -18,9 +19,11 @@ import { callbackUrl, upstreamClient } from "./upstream-clients.ts";
 const MOST_STATE = 4_096;
 
 /** A browser arrives: sent by a client of the broker, by a link to connect an account, or by a client of the issuer's own. */
-export async function authorize(parts: AuthorizationParts, call: Call, broker: Broker, { query }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+export async function authorize(parts: AuthorizationParts, call: Call, broker: Broker, request: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+  const { query } = request;
   for (const name of query.keys()) if (name !== "resource" && query.getAll(name).length > 1) return refuse("oauth_invalid_request", `${name} stands more than once.`);
   const ticket = query.get("connect");
+  if (ticket === "") return connectSender(parts, call, broker, request);
   if (ticket !== null) {
     const connect = readConnectTicket(parts, broker.id, broker.at.issuer, ticket);
     if (connect === null) return refuse("oauth_invalid_request", "This link is no longer good. Send the request again for a new one.");
@@ -42,8 +45,22 @@ export async function authorize(parts: AuthorizationParts, call: Call, broker: B
   if (query.get("code_challenge_method") !== "S256" || !isChallenge(challenge)) return back("invalid_request", "code_challenge with code_challenge_method S256 is required");
   const resource = toolServerUrl(broker.base, broker.id);
   if (query.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource)) return back("invalid_target", "resource is not the one this authorization server is for");
-  void call;
   return asked(parts, broker, { kind: "client", clientHash: client.hash, clientName: client.name, redirectUri, state, challenge, scope: scopesOf(query.get("scope")).join(" ") });
+}
+
+/**
+ * Connects whoever sends the request, which shows who that is: a page of the portal asks so in the name of the person
+ * signed in, who needs not be asked again.
+ */
+async function connectSender(parts: AuthorizationParts, call: Call, broker: Broker, { query, scope }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+  const proven = holderOf(call);
+  if (proven === null || call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
+  if (scope?.tools.has(broker.id) !== true) return refuse("tool_server_not_allowed");
+  const { cookie, browser } = newBrowserMark(broker);
+  const wanted: Wanted = { kind: "connect", tenantId: proven.tenantId, type: proven.type, id: proven.id, name: call.identity.username ?? call.identity.apiKeyName, scope: scopesOf(query.get("scope")).join(" ") };
+  const answer = await toIssuer(parts, broker, wanted, proven, browser);
+  if (isRefusal(answer) || answer.kind !== "redirect") return answer;
+  return { ...answer, cookie, ...(call.request.headers.get("accept")?.includes("application/json") === true ? { asData: true } : {}) };
 }
 
 /** To the issuer with what the client said, for the resource that the gateway stands for. */
@@ -84,6 +101,10 @@ export async function decide(parts: AuthorizationParts, call: Call, broker: Brok
   const proven = await provenBy(parts, call, broker, (form.get("api_key") ?? "").trim());
   if (typeof proven === "string") return asked(parts, broker, wanted, proven);
   if (wanted.kind === "connect" && (proven === null || proven.tenantId !== wanted.tenantId || proven.type !== wanted.type || proven.id !== wanted.id)) return asked(parts, broker, wanted, "This is not the API key that the link was made for.");
+  return toIssuer(parts, broker, wanted, proven, browser);
+}
+
+async function toIssuer(parts: AuthorizationParts, broker: Broker, wanted: Wanted, proven: Proven | null, browser: string): Promise<BrokerAnswer | Refusal> {
   const client = await upstreamClient(parts, broker.tenantId, broker.id, broker.at, broker.broker);
   if (isRefusal(client)) return client;
   const verifier = newVerifier();

@@ -85,6 +85,7 @@ function written(answer: BrokerAnswer): Answer {
       // Metadata may be kept for a while by whoever reads it; what holds a token may not.
       return whole(answer.status, { ...(answer.body === null ? {} : { "content-type": "application/json" }), "cache-control": answer.public === true ? "public, max-age=300" : "no-store", ...(answer.public === true ? { "access-control-allow-origin": "*" } : {}) }, answer.body === null ? "" : JSON.stringify(answer.body));
     case "redirect":
+      if (answer.asData === true) return whole(200, { "content-type": "application/json", "cache-control": "no-store", ...cookie }, JSON.stringify({ authorize_url: answer.to }));
       return whole(302, { location: answer.to, "cache-control": "no-store", "referrer-policy": "no-referrer", ...cookie }, "");
     case "page":
       return whole(200, { ...PAGE_HEADERS, ...cookie }, plainPage(answer.title, answer.text));
