@@ -59,7 +59,8 @@ describe("a person signed in to the portal", () => {
     browser.take(began.headers.getSetCookie(), broker);
     const { page } = await browser.walk(address);
     expect(page).toContain("is connected");
-    for (const headers of [bearer(people.ada.token), { "x-gateway-authorization": `Bearer ${people.ada.token}` }, { "x-api-key": people.ada.key }]) {
+    const ways: Record<string, string>[] = [bearer(people.ada.token), { "x-gateway-authorization": `Bearer ${people.ada.token}` }, { "x-api-key": people.ada.key }];
+    for (const headers of ways) {
       expect((await call(headers)).status).toBe(200);
       expect(tools.callers.at(-1)?.account).toBe("ada at the issuer");
     }
