@@ -12,10 +12,20 @@ export interface Verdict {
   readonly failures: readonly string[];
 }
 
+interface Check {
+  readonly id: string;
+  readonly status: string;
+  readonly errorMessage?: string;
+}
+
+function failed(checks: readonly Check[]): string[] {
+  return checks.filter(({ status }) => status === "FAILURE").map(({ id, errorMessage }) => `${id}: ${errorMessage ?? ""}`);
+}
+
 const SUITE = fileURLToPath(new URL("../../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url));
 
-async function run(args: readonly string[]): Promise<string> {
-  const child = spawn(process.execPath, [SUITE, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+async function run(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<string> {
+  const child = spawn(process.execPath, [SUITE, ...args], { stdio: ["ignore", "pipe", "pipe"], env: { ...process.env, ...env } });
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (piece: Buffer) => (output += piece.toString()));
   await new Promise<void>((resolve) => child.once("close", () => resolve()));
@@ -33,10 +43,25 @@ export async function judge(url: string, revision: Revision): Promise<Verdict[]>
       required.map(async (scenario) => {
         const passed = new RegExp(`^✓ ${scenario}: [1-9]`, "m").test(output);
         const folder = folders.find((name) => name.startsWith(`server-${scenario}-20`));
-        const checks = passed || folder === undefined ? [] : (JSON.parse(await readFile(`${out}/${folder}/checks.json`, "utf8")) as { id: string; status: string; errorMessage?: string }[]);
-        return { scenario, passed, failures: checks.filter(({ status }) => status === "FAILURE").map(({ id, errorMessage }) => `${id}: ${errorMessage ?? ""}`) };
+        const checks = passed || folder === undefined ? [] : (JSON.parse(await readFile(`${out}/${folder}/checks.json`, "utf8")) as Check[]);
+        return { scenario, passed, failures: failed(checks) };
       }),
     );
+  } finally {
+    await rm(out, { recursive: true, force: true });
+  }
+}
+
+/** Runs one scenario for clients with `command` as the client, whose environment has `env` beside the suite's own. */
+export async function judgeClient(command: string, scenario: string, revision: Revision, env: Readonly<Record<string, string>>): Promise<Verdict> {
+  const out = await temporaryDirectory();
+  try {
+    const output = await run(["client", "--command", command, "--scenario", scenario, "--spec-version", revision, "-o", out, "--timeout", "25000"], env);
+    const folder = (await readdir(out)).find((name) => name.includes(scenario));
+    if (folder === undefined) return { scenario, passed: false, failures: [output.slice(-2000)] };
+    const checks = JSON.parse(await readFile(`${out}/${folder}/checks.json`, "utf8")) as Check[];
+    const failures = failed(checks);
+    return { scenario, passed: checks.some(({ status }) => status === "SUCCESS") && failures.length === 0, failures };
   } finally {
     await rm(out, { recursive: true, force: true });
   }

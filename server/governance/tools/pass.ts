@@ -66,8 +66,10 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const own = response.headers.get("mcp-session-id");
   const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, client === null ? beginsForApps(message) : showsApps(client)) }) };
   const edit: EditAnswer = (answer) => {
-    if (message?.method === "tools/list") return filteredListText(parts.memory, target, answer, client);
-    return request.capability !== null && isObject(answer.value.result) ? answerGate(call, target, answer.text, answer.value.result) : null;
+    const { result } = answer.value;
+    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return filteredListText(parts.memory, target, answer, client);
+    // On a stream that is read on it is not known what was asked.
+    return (request.capability !== null || message === null) && isObject(result) ? answerGate(call, target, answer.text, result) : null;
   };
   return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, server.timeoutMs);
 }

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { answers, errorText, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 
@@ -16,13 +16,16 @@ export type EditAnswer = (message: { readonly text: string; readonly value: NonN
 
 /**
  * Passes a tool server's event stream on, frame for frame. The frame with the answer waits for the audit row, and is
- * the last; a stream without a request behind it (`id` null) has none and may end at any time.
+ * the last; a stream without a request behind it (`id` null) has none and may end at any time. A server that numbers its
+ * events may end a stream early as well: the caller then reads on with the last number, on such a stream, where answers
+ * are edited all the same.
  */
 export class RpcStream implements StreamCodec {
   private readonly cutter = new FrameCutter();
   private readonly id: RpcId | null;
   private readonly edit: EditAnswer;
   private last: Uint8Array | null = null;
+  private numbered = false;
   readonly usage = null;
   readonly outputLength = 0;
   readonly providerError = null;
@@ -47,7 +50,7 @@ export class RpcStream implements StreamCodec {
     for (const frame of this.cutter.push(piece)) {
       if (this.answered) break;
       const answer = this.answerIn(frame);
-      if (answer === null) out.push(frame);
+      if (answer === null) out.push(this.id === null ? this.resumed(frame) : frame);
       else if (answer !== "withheld") this.last = answer;
     }
     if (out.length > 0) this.begun = true;
@@ -60,12 +63,26 @@ export class RpcStream implements StreamCodec {
       const answer = rest.byteLength === 0 ? null : this.answerIn(rest);
       if (answer !== "withheld") this.last = answer;
     }
-    return { complete: this.refusal === null && (this.last !== null || this.id === null), last: this.last, told: false };
+    return { complete: this.refusal === null && (this.last !== null || this.id === null || this.numbered), last: this.last, told: false };
+  }
+
+  /** Of a stream that is read on: any answer may be in it. */
+  private resumed(frame: Uint8Array): Uint8Array {
+    const text = decoder.decode(frame);
+    if (!text.includes('"result"')) return frame;
+    const data = frameData(text);
+    const value = data === null ? null : readUpstreamRpc(data);
+    if (data === null || value === null || value.result === undefined) return frame;
+    const changed = this.edit({ text: data, value });
+    if (changed === null) return frame;
+    const said = typeof changed === "string" ? changed : errorText((value.id ?? null) as RpcId | null, { code: 4031, message: changed.message, data: { code: changed.code } });
+    return rewritten(text, said);
   }
 
   private answerIn(frame: Uint8Array): Uint8Array | "withheld" | null {
     if (this.id === null) return null;
     const text = decoder.decode(frame);
+    if (/^id:/m.test(text)) this.numbered = true;
     if (text.includes('"method"') && text.includes('"id"')) this.asked = true;
     if (!text.includes('"result"') && !text.includes('"error"')) return null;
     const data = frameData(text);
@@ -77,9 +94,13 @@ export class RpcStream implements StreamCodec {
       this.refusal = changed;
       return "withheld";
     }
-    const kept = text.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
-    return encoder.encode(`${[...kept, `data: ${changed}`].join("\n")}\n\n`);
+    return rewritten(text, changed);
   }
+}
+
+function rewritten(frame: string, data: string): Uint8Array {
+  const kept = frame.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
+  return encoder.encode(`${[...kept, `data: ${data}`].join("\n")}\n\n`);
 }
 
 /** The stream up to its answer: what a server sends after it, or its leaving the stream open, is nobody's business. */

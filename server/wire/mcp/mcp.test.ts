@@ -1,0 +1,149 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import type { JsonObject, JsonValue } from "../document.ts";
+import { handshakeParams, handshakeResult, statelessParams, statelessResult } from "./bridge.ts";
+import { readFilter, tellsOf, writeFilter } from "./changes.ts";
+import { META } from "./dialect.ts";
+import { fromHeaderValue, headerValue, saysArgument } from "./headers.ts";
+import { memberOf, namespacedName, namespacedResult, namespacedUri } from "./namespace.ts";
+import { paramHeaders, paramMismatch, writeParamHeaders } from "./param-headers.ts";
+import { repeatedName } from "./repeated-name.ts";
+import { isRpcProblem, readRpc } from "./rpc.ts";
+import { canonicalJson, diffTools, digestOf, listedTools } from "./tool-definitions.ts";
+
+const json = fc.jsonValue({ maxDepth: 4 }).map((value) => JSON.parse(JSON.stringify(value)) as JsonValue);
+const slug = fc.stringMatching(/^[a-z][a-z0-9-]{0,20}$/);
+
+describe("header values", () => {
+  test("say any text, in characters every header can carry", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "grapheme" }), (text) => {
+        const value = headerValue(text);
+        expect(fromHeaderValue(value)).toBe(text);
+        expect(/^[\x20-\x7e\t]*$/.test(value)).toBe(true);
+        expect(new Headers({ x: value }).get("x")).toBe(value);
+      }),
+    );
+  });
+
+  test("that are no value of either form are none", () => {
+    for (const wrong of ["=?base64?%%%?=", "=?base64?/w==?="]) expect(fromHeaderValue(wrong)).toBeNull();
+    expect(fromHeaderValue("=?BASE64?YQ==?=")).toBe("=?BASE64?YQ==?=");
+  });
+
+  test("of whole numbers are compared as numbers", () => {
+    expect([saysArgument("42.0", 42), saysArgument("42", 42), saysArgument("", 0), saysArgument("43", 42), saysArgument("true", true), saysArgument("True", true)]).toEqual([true, true, false, false, true, false]);
+  });
+});
+
+describe("mirrored arguments", () => {
+  const schema = { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" }, deep: { type: "object", properties: { n: { type: "integer", "x-mcp-header": "Depth" } } }, plain: { type: "string" } } };
+
+  test("are written, checked, and left out where there is nothing to say", () => {
+    const mirrored = paramHeaders(schema) ?? [];
+    expect(writeParamHeaders(mirrored, { region: " eu ", deep: { n: 7 }, plain: "x" })).toEqual({ "mcp-param-region": `=?base64?${btoa(" eu ")}?=`, "mcp-param-depth": "7" });
+    expect(writeParamHeaders(mirrored, { region: null })).toEqual({});
+    expect(paramMismatch(mirrored, { region: "eu" }, new Headers({ "mcp-param-region": "eu" }))).toBeNull();
+    expect(paramMismatch(mirrored, { region: "eu" }, new Headers({ "mcp-param-region": "us" }))).toContain("Region");
+    expect(paramMismatch(mirrored, {}, new Headers({ "mcp-param-region": "us" }))).toContain("Region");
+  });
+
+  test.each([
+    ["a number", { properties: { a: { type: "number", "x-mcp-header": "A" } } }],
+    ["two of one name", { properties: { a: { type: "string", "x-mcp-header": "A" }, b: { type: "string", "x-mcp-header": "a" } } }],
+    ["a name that is no token", { properties: { a: { type: "string", "x-mcp-header": "a b" } } }],
+    ["an empty name", { properties: { a: { type: "string", "x-mcp-header": "" } } }],
+    ["one below items", { properties: { a: { type: "array", items: { type: "string", "x-mcp-header": "A" } } } }],
+    ["one below anyOf", { anyOf: [{ properties: { a: { type: "string", "x-mcp-header": "A" } } }] }],
+  ])("of a schema with %s make the tool unfit", (_name, wrong) => {
+    expect(paramHeaders(wrong)).toBeNull();
+  });
+});
+
+describe("names of a virtual server", () => {
+  test("lead back to their member", () => {
+    fc.assert(
+      fc.property(slug, fc.string({ minLength: 1 }), fc.webUrl(), (member, name, uri) => {
+        expect(memberOf({ type: "tool", name: namespacedName(member, name) })).toEqual({ slug: member, capability: { type: "tool", name } });
+        for (const address of [uri, `ui://${name}`, `file:///${name}`]) expect(memberOf({ type: "resource", name: namespacedUri(member, address) })).toEqual({ slug: member, capability: { type: "resource", name: address } });
+      }),
+    );
+  });
+
+  test("stand in results wherever a resource is named, and nowhere else", () => {
+    const result = { content: [{ type: "text", text: "test://a" }, { type: "resource_link", uri: "test://a" }, { type: "resource", resource: { uri: "test://b", text: "x" } }], structuredContent: { uri: "test://c" } };
+    expect(namespacedResult("m", result)).toEqual({ content: [{ type: "text", text: "test://a" }, { type: "resource_link", uri: "m+test://a" }, { type: "resource", resource: { uri: "m+test://b", text: "x" } }], structuredContent: { uri: "test://c" } });
+    expect(namespacedResult("m", { content: [{ type: "text", text: "x" }] })).toBeNull();
+  });
+});
+
+describe("what crosses to the other dialect", () => {
+  const sender = { version: "2026-07-28", capabilities: { elicitation: {} }, clientInfo: null, logLevel: "info" };
+
+  test("keeps its spelling but for what the dialects differ in", () => {
+    const given = `{"name":"t" , "arguments":{"big":12345678901234567890,"n":1.50},"_meta":{"progressToken":7}}`;
+    const there = statelessParams(given, sender);
+    expect(there).toContain(`"arguments":{"big":12345678901234567890,"n":1.50}`);
+    expect((JSON.parse(there) as JsonObject)._meta).toEqual({ progressToken: 7, [META.version]: "2026-07-28", [META.capabilities]: { elicitation: {} }, [META.logLevel]: "info" });
+    expect(JSON.parse(handshakeParams(there) ?? "")).toEqual(JSON.parse(given));
+  });
+
+  test("comes back as it went, whatever it was", () => {
+    fc.assert(
+      fc.property(fc.dictionary(fc.string(), json), (rest) => {
+        const { _meta: _own, resultType: _type, ttlMs: _ttl, cacheScope: _scope, ...result } = rest;
+        const text = JSON.stringify(result);
+        expect(JSON.parse(handshakeResult(statelessResult("tools/list", text, { name: "s", version: "1" })))).toEqual(JSON.parse(text));
+      }),
+    );
+  });
+
+  test("never lets an answer be kept for others", () => {
+    expect(JSON.parse(statelessResult("tools/list", '{"tools":[]}', null))).toEqual({ tools: [], resultType: "complete", ttlMs: 0, cacheScope: "private" });
+    expect(JSON.parse(statelessResult("tools/call", '{"content":[]}', null))).toEqual({ content: [], resultType: "complete" });
+  });
+});
+
+describe("messages", () => {
+  test("in which a name stands twice, at any depth and however it is written, are refused", () => {
+    for (const text of ['{"a":1,"a":2}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"a":1},{"b":{"c":1,"c":2}}]}']) expect(repeatedName(text)).not.toBeNull();
+    fc.assert(fc.property(json, (value) => expect(repeatedName(JSON.stringify(value))).toBeNull()));
+  });
+
+  test("are never taken for what they are not, and never throw", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.uint8Array(), json.map((value) => new TextEncoder().encode(JSON.stringify(value)))), (bytes) => {
+        const read = readRpc(bytes);
+        if (!isRpcProblem(read)) expect(read.document.value.jsonrpc).toBe("2.0");
+      }),
+    );
+  });
+});
+
+describe("tool definitions", () => {
+  test("have one hash however their names are ordered", () => {
+    const turned = (value: JsonValue): JsonValue => (Array.isArray(value) ? value.map(turned) : typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).reverse().map(([name, child]) => [name, turned(child as JsonValue)])) : value);
+    fc.assert(
+      fc.property(json, (value) => {
+        expect(digestOf(turned(value))).toBe(digestOf(value));
+        expect(JSON.parse(canonicalJson(value))).toEqual(value as never);
+      }),
+    );
+  });
+
+  test("are told apart as added, removed and changed", () => {
+    const [before, after] = [listedTools([{ name: "a" }, { name: "b" }, "no tool", {}]), listedTools([{ name: "b", description: "new" }, { name: "c" }])];
+    expect(diffTools(before, after)).toEqual({ added: ["c"], removed: ["a"], changed: ["b"] });
+  });
+});
+
+test("a filter of changes is read as it was written, and lets nothing else by", () => {
+  fc.assert(
+    fc.property(fc.record({ tools: fc.boolean(), prompts: fc.boolean(), resources: fc.boolean(), uris: fc.array(fc.webUrl()) }), (filter) => {
+      expect(readFilter(writeFilter(filter))).toEqual(filter);
+      for (const list of ["tools", "prompts", "resources"] as const) expect(tellsOf(filter, { method: `notifications/${list}/list_changed` })).toBe(filter[list]);
+      for (const uri of filter.uris) expect(tellsOf(filter, { method: "notifications/resources/updated", params: { uri } })).toBe(true);
+      expect(tellsOf(filter, { method: "notifications/message", params: { uri: filter.uris[0] ?? "" } })).toBe(false);
+    }),
+  );
+});

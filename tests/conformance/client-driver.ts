@@ -1,0 +1,44 @@
+/**
+ * Run by the conformance suite as if it were the client it tests: registers the suite's server with a gateway and uses
+ * it from there with a client of the handshake dialect, so that what the suite sees is the gateway's own client.
+ */
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { CreateMessageRequestSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { grant } from "../e2e/mcp-harness.ts";
+import { signIn } from "../support/admin.ts";
+
+const { DRIVER_ADMIN_URL = "", DRIVER_RUNTIME_URL = "", DRIVER_API_KEY = "", DRIVER_GROUP_ID = "", MCP_CONFORMANCE_SCENARIO: scenario = "", MCP_CONFORMANCE_CONTEXT: context } = process.env;
+const server = new URL(process.argv[2] ?? "");
+
+const admin = await signIn(DRIVER_ADMIN_URL);
+const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `${scenario} ${server.port}`, base_url: server.origin, mcp_endpoint_path: server.pathname === "/" ? "" : server.pathname });
+await grant(admin, `${scenario} ${server.port}`, id, [DRIVER_GROUP_ID]);
+
+const client = new Client({ name: "driver", version: "1" }, { capabilities: { elicitation: {}, sampling: {} } });
+client.setRequestHandler(ElicitRequestSchema, async () => ({ action: "accept" as const, content: { confirmed: true, name: "Ada", ok: true } }));
+client.setRequestHandler(CreateMessageRequestSchema, async () => ({ role: "assistant" as const, model: "a-model", content: { type: "text" as const, text: "Paris" } }));
+await client.connect(new StreamableHTTPClientTransport(new URL(`${DRIVER_RUNTIME_URL}/v1/proxy/mcp/${id}`), { requestInit: { headers: { "x-api-key": DRIVER_API_KEY } } }) as never);
+
+const SAMPLES: Record<string, unknown> = { number: 5, integer: 5, string: "text", boolean: true, object: {}, array: [] };
+
+async function attempted(what: string, work: () => Promise<unknown>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    console.error(what, error instanceof Error ? error.message : error);
+  }
+}
+
+const { tools } = await client.listTools();
+const calls: { name: string; arguments: Record<string, unknown> }[] =
+  context === undefined
+    ? tools.map(({ name, inputSchema }) => ({ name, arguments: Object.fromEntries(Object.entries(inputSchema.properties ?? {}).map(([key, schema]) => [key, SAMPLES[String((schema as { type?: unknown }).type)]])) }))
+    : JSON.parse(context).toolCalls;
+if (scenario !== "json-schema-ref-no-deref") await Promise.all(calls.map((call) => attempted(call.name, () => client.callTool(call))));
+if (scenario === "http-standard-headers") {
+  await attempted("resources", async () => client.readResource({ uri: (await client.listResources()).resources[0]?.uri ?? "" }));
+  await attempted("prompts", async () => client.getPrompt({ name: (await client.listPrompts()).prompts[0]?.name ?? "" }));
+}
+await client.close();
+process.exit(0);
