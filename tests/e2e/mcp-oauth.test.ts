@@ -112,6 +112,26 @@ describe("the second official client, which checks issuers itself", () => {
     await second.close();
   });
 
+  test("authorizes for more when a call needs more (step-up), and keeps what it had", async () => {
+    const keeper = new Keeper();
+    const browser = new ScriptedBrowser("grace h", team.apiKey);
+    const begins = new SecondTransport(new URL(mcp(modernId)), { authProvider: keeper as never });
+    const client = () => new SecondClient({ name: "second", version: "1" }, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    await expect(client().connect(begins)).rejects.toThrow("Unauthorized");
+    await begins.finishAuth((await browser.walk((keeper.kept.sentTo as URL).href, RETURN)).url.searchParams);
+    const transport = new SecondTransport(new URL(mcp(modernId)), { authProvider: keeper as never });
+    const second = client();
+    await second.connect(transport);
+    modern.writing.add("secret");
+    await expect(second.callTool({ name: "secret", arguments: {} })).rejects.toThrow();
+    const wanted = (keeper.kept.sentTo as URL).searchParams.get("scope")?.split(" ") ?? [];
+    expect([wanted.includes("tools:read"), wanted.includes("tools:write")]).toEqual([true, true]);
+    await transport.finishAuth((await browser.walk((keeper.kept.sentTo as URL).href, RETURN)).url.searchParams);
+    expect(textOf(await second.callTool({ name: "secret", arguments: {} }))).toBe("the secret");
+    modern.writing.clear();
+    await second.close();
+  });
+
   test("what a server offers is learned from the first who connects", async () => {
     for (const [id, dialect] of [[oldId, "handshake"], [modernId, "stateless"]]) {
       const server = await world.admin.get(`/v1/admin/mcp-servers/${id}`);
