@@ -6,6 +6,7 @@ import { ConversationNotices } from "./directory/notices/conversation-notices.ts
 import { EndUserCache } from "./directory/end-user-cache.ts";
 import { AlertWriter } from "./directory/limits/alert-writer.ts";
 import { UsageTruth } from "./directory/limits/usage-truth.ts";
+import { compileStoredPolicy } from "./governance/argument-policies/stored-policy.ts";
 import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
@@ -54,6 +55,10 @@ import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from ".
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
+import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
+import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
+import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
+import { webhook } from "./upstreams/guardrail-engines/webhook.ts";
 import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
 import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
 import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
@@ -308,6 +313,11 @@ function upstreamOf(config: Configuration, clock: Clock) {
   };
 }
 
+/** What guardrail configurations may name beside the built-in checks. */
+function guardrailEngines(out: ReturnType<typeof outbound>, clock: Clock) {
+  return { openai_moderation: openaiModeration(out), azure_content_safety: azureContentSafety(out), bedrock_guardrails: bedrockGuardrails(out, clock), webhook: webhook(out) };
+}
+
 interface RuntimeParts {
   readonly upstream: ReturnType<typeof upstreamOf>;
   readonly connection: DatabaseConnection;
@@ -330,7 +340,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
     return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, failed: status.failed !== null };
   });
-  const snapshots = new Snapshots(connection.db, secrets);
+  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy);
   const credentials = new CredentialCache(connection.db, clock);
   const users = new EndUserCache(connection.db, clock);
   const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
@@ -394,6 +404,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     log,
     ...parts.upstream,
     signatures,
+    guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,

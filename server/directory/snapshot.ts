@@ -7,6 +7,8 @@ import { compileToolServers, compileVirtualServers, type ToolServerEntry, type V
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
 import { policyTreeOf } from "./limits/policy-rows.ts";
 import type { PolicyTree } from "./limits/policy-tree.ts";
+import { type ArgumentPolicyEntry, policiesByTool, type ToolCallPolicy } from "./policies/argument-policy-entry.ts";
+import { type GuardrailEntry, guardrailEntries } from "./policies/guardrail-entry.ts";
 import { compileSemanticCaches, type SemanticCacheEntry } from "./semantic-cache/config-entry.ts";
 import { compileSemanticPolicies, type SemanticPolicyEntry } from "./semantic-policies/policy-entry.ts";
 
@@ -34,6 +36,9 @@ export interface TenantSnapshot {
   readonly allowedRegions: ReadonlySet<string>;
   /** Its groups with their limit and governance documents. */
   readonly policies: PolicyTree;
+  /** Those switched on, by name. */
+  readonly guardrails: readonly GuardrailEntry[];
+  readonly argumentPolicies: readonly ArgumentPolicyEntry[];
   /** Oldest first. */
   readonly semanticCaches: readonly SemanticCacheEntry[];
   readonly semanticPolicies: readonly SemanticPolicyEntry[];
@@ -114,6 +119,8 @@ export interface GroupScope {
   readonly grantingGroups: ReadonlySet<string>;
   /** Those of them the portal's picker leaves out, as the nearest group that binds each says. */
   readonly hiddenInPortal: ReadonlySet<string>;
+  /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
+  readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 
 /** Binds a sealed upstream secret to the record it was stored with. */
@@ -121,7 +128,7 @@ export function sealContext(table: "providers" | "models" | "mcp_servers", id: s
   return `${table}.api_key:${id}`;
 }
 
-export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): TenantSnapshot {
+export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
   const providers = new Map(rows.providers.map((row) => [row.id, row]));
   const providerKeys = new Map(rows.providers.map((row) => [row.id, row.api_key_sealed === null ? null : secrets.open(row.api_key_sealed, sealContext("providers", row.id))]));
   const models = new Map<string, ModelEntry>();
@@ -198,6 +205,8 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox): Tenan
     serverConfigs: new Map(rows.server_configs.map((row) => [row.id, row])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
+    argumentPolicies,
+    guardrails: guardrailEntries(rows.guardrail_configs, secrets),
     semanticCaches: compileSemanticCaches(rows.semantic_caches, models),
     semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
     defaultJudgeModelId: rows.tenant.default_judge_model_id,
@@ -234,6 +243,7 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       tools: toolAccessOf(chain.flatMap((row) => row.config_ids).flatMap((id) => tenant.serverConfigs.get(id) ?? [])),
       grantingGroups: new Set(chain.filter((row) => row.grants).map((row) => row.id)),
       hiddenInPortal: hiddenBy(chain),
+      toolCallPolicies: policiesByTool(tenant.argumentPolicies, chain),
     });
   }
   return scopes;

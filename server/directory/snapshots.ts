@@ -2,6 +2,7 @@ import type { SecretBox } from "../kernel/secrets.ts";
 import type { Database } from "../store/database.ts";
 import { readGroupChains, readTenantPolicy } from "../store/policy-reads.ts";
 import { BoundedMap } from "./bounded-map.ts";
+import { argumentPolicyEntries, type CompileArgumentPolicy } from "./policies/argument-policy-entry.ts";
 import { compileScopes, compileTenant, type GroupScope, type TenantSnapshot } from "./snapshot.ts";
 
 const MAX_TENANTS = 2_000;
@@ -21,10 +22,12 @@ export class Snapshots {
   private readonly loading = new Map<string, Promise<Held | null>>();
   private readonly db: Database;
   private readonly secrets: SecretBox;
+  private readonly compileArgumentPolicy: CompileArgumentPolicy;
 
-  constructor(db: Database, secrets: SecretBox) {
+  constructor(db: Database, secrets: SecretBox, compileArgumentPolicy: CompileArgumentPolicy) {
     this.db = db;
     this.secrets = secrets;
+    this.compileArgumentPolicy = compileArgumentPolicy;
   }
 
   /** Null when there is no such tenant or group. Rejects when the database is needed and away. */
@@ -81,7 +84,8 @@ export class Snapshots {
   private async read(tenantId: string, groupIds: readonly string[]): Promise<Held | null> {
     const rows = await readTenantPolicy(this.db, tenantId);
     if (rows === null) return null;
-    const tenant = compileTenant(rows, this.secrets);
+    const argumentPolicies = await argumentPolicyEntries(rows.argument_policies, this.compileArgumentPolicy, this.held.get(tenantId)?.tenant.argumentPolicies ?? []);
+    const tenant = compileTenant(rows, this.secrets, argumentPolicies);
     const scopes = new BoundedMap<string, GroupScope>(MAX_SCOPES_OF_A_TENANT);
     if (groupIds.length > 0) {
       for (const [id, scope] of compileScopes(tenant, await readGroupChains(this.db, tenantId, groupIds))) scopes.set(id, scope);

@@ -60,6 +60,8 @@ export interface Call {
   model: ModelEntry | null;
   /** Every attempt at a provider, in order. */
   readonly attempts: Attempt[];
+  /** Called once, however the call ended, before its row is closed: to say on it what is known only then. */
+  readonly beforeRecord: (() => void)[];
   /** Told once how the call ended: the error type of its row, null when it succeeded. */
   readonly whenEnded: ((errorType: string | null) => void)[];
   /** What the call holds of its limits until it is settled. */

@@ -7,9 +7,12 @@ import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts, type Admits } from "./admit.ts";
 import { challenged } from "./authorization/challenged.ts";
+import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
+import type { Engines } from "./guardrails/engines.ts";
+import { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
@@ -43,6 +46,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly ledger: CallLedger;
   readonly limits: Limits;
   readonly notices: Pick<Notices, "refer">;
+  readonly guardrailEngines: Engines;
   readonly log: Log;
   readonly maxBodyBytes: number;
   readonly upstreamTimeoutMs: number;
@@ -67,6 +71,7 @@ export class Road {
   private readonly dispatch: Dispatch;
   private readonly cache: SemanticCache;
   private readonly policies: SemanticPolicies;
+  private readonly guardrails: Guardrails;
   private readonly controls: readonly RequestControl[];
   private draining = false;
   private whenIdle: (() => void) | null = null;
@@ -77,7 +82,8 @@ export class Road {
     this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
     this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
-    this.controls = requestControls(parts.limits, this.policies);
+    this.guardrails = new Guardrails({ engines: parts.guardrailEngines, nest: (parent, errand) => this.nest(parent, errand), idleMs: parts.upstreamTimeoutMs });
+    this.controls = requestControls(parts.limits, this.guardrails, this.policies);
     this.dispatch = this.cache.before(this.models);
   }
 
@@ -141,9 +147,14 @@ export class Road {
       const decision = decided instanceof Promise ? await decided : decided;
       if (decision.kind === "refuse") return decision.refusal;
     }
+    const guard = this.guardrails.output(call, exchange);
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
-    return isRefusal(answer) ? answer : this.policies.judgeAnswer(call, exchange, answer);
+    const guarded = isRefusal(answer) || guard === null ? answer : await guard(answer);
+    if (isRefusal(guarded)) return guarded;
+    // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
+    const governed = governToolCalls(call, exchange, guarded);
+    return isRefusal(governed) ? governed : this.policies.judgeAnswer(call, exchange, governed);
   }
 
   /** A call of the gateway's own, with its row: see `Nest`. */

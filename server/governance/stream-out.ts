@@ -51,14 +51,21 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
       let how: StreamEnd;
       try {
         for (;;) {
+          const refused = answer.refusal?.(false) ?? null;
+          if (refused !== null) {
+            void reader.cancel().catch(() => undefined);
+            how = { failure: refused, abandoned: null, last: null, told: false };
+            break;
+          }
           idle.wait();
           const { done, value } = await reader.read();
           idle.pause();
           if (ended) return;
           if (done) {
             const { complete, last, told } = answer.codec.end();
-            const failure = complete ? null : answer.codec.refusal != null ? answer.codec.refusal : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did");
-            how = { failure, abandoned: null, last, told };
+            const refusal = answer.refusal?.(true) ?? null;
+            const failure = refusal ?? (complete ? null : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did"));
+            how = { failure, abandoned: null, last, told: told && refusal === null };
             break;
           }
           const piece = answer.codec.push(value);
@@ -70,7 +77,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         }
       } catch (error) {
         const reason = abortReason(call);
-        how = reason === "client_disconnected" || reason === "gateway_interrupted" ? { failure: null, abandoned: reason, last: null, told: false } : { failure: torn(error instanceof Error ? error.message : String(error)), abandoned: null, last: null, told: false };
+        how = reason === "client_disconnected" || reason === "gateway_interrupted" ? { failure: null, abandoned: reason, last: null, told: false } : { failure: answer.refusal?.(true) ?? torn(error instanceof Error ? error.message : String(error)), abandoned: null, last: null, told: false };
         void reader.cancel().catch(() => undefined);
       }
       const last = await end(how);

@@ -26,6 +26,10 @@ export interface RequestView {
   addInstructions(before: readonly string[], after: readonly string[]): void;
   /** Every text the model would read, in order, each replaceable in place. */
   texts(): readonly TextSlot[];
+  /** The words in answer schemas, and those in tool definitions that are no descriptions, each replaceable in place. */
+  definitions(): readonly TextSlot[];
+  /** The body as it stands now, for the record. */
+  content(): string;
   /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
@@ -54,6 +58,8 @@ export const EMPTY_VIEW: RequestView = {
   instructions: null,
   addInstructions: () => undefined,
   texts: () => [],
+  definitions: () => [],
+  content: () => "",
   opaque: false,
   inputCharacters: 0,
 };
@@ -101,6 +107,12 @@ export class InboundView implements RequestView {
   }
   texts(): readonly TextSlot[] {
     return this.inbound.texts();
+  }
+  definitions(): readonly TextSlot[] {
+    return this.inbound.definitions();
+  }
+  content(): string {
+    return JSON.stringify(this.inbound.body);
   }
   get opaque(): boolean {
     return this.inbound.opaque;

@@ -88,6 +88,7 @@ export const ERRORS = {
   parameter_rejected: { status: 400, message: "A parameter is outside what the resource group allows.", retry: false },
   tools_not_allowed: { status: 403, message: "Tools are not allowed in this resource group.", retry: false },
   guardrail_blocked: { status: 403, message: "The request was blocked by a policy.", retry: false },
+  argument_policy_denied: { status: 403, message: "An argument policy denied a tool call of the model.", retry: false },
   semantic_policy_block: { status: 403, message: "The call was blocked by a semantic policy.", retry: false },
 
   // Upstream

@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { AdminUserTable } from "./schema.ts";
+import type { AdminUserTable } from "./tables/people.ts";
 
 export type AdminUserRow = Selectable<AdminUserTable>;
 export type AdminUserInsert = Insertable<AdminUserTable>;

@@ -2,7 +2,7 @@ import { sql, type Selectable } from "kysely";
 import { ulid } from "../kernel/ids.ts";
 import type { Database } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import type { AlertTable } from "./schema.ts";
+import type { AlertTable } from "./tables/policies.ts";
 
 export type AlertRow = Selectable<AlertTable>;
 

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable } from "kysely";
 import type { Database } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import type { ApprovalTable } from "./tool-schema.ts";
+import type { ApprovalTable } from "./tables/tools.ts";
 
 export type ApprovalRow = Selectable<ApprovalTable>;
 

@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, type Page, type Paged } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { EndUserGroupTable } from "./schema.ts";
+import type { EndUserGroupTable } from "./tables/people.ts";
 
 export type EndUserGroupRow = Selectable<EndUserGroupTable> & { readonly member_count: number };
 export type EndUserGroupInsert = Insertable<EndUserGroupTable>;

@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { EndUserTable } from "./schema.ts";
+import type { EndUserTable } from "./tables/people.ts";
 
 export type EndUserRow = Selectable<EndUserTable>;
 export type EndUserInsert = Insertable<EndUserTable>;

@@ -2,7 +2,7 @@ import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, type Page, type Paged } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { McpServerSnapshotTable, McpServerTable } from "./tool-schema.ts";
+import type { McpServerSnapshotTable, McpServerTable } from "./tables/tools.ts";
 
 export type McpServerRow = Selectable<McpServerTable>;
 export type McpServerInsert = Insertable<McpServerTable>;

@@ -1,6 +1,6 @@
 import { sql, type Insertable, type Selectable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { NoticeConfigTable } from "./schema.ts";
+import type { NoticeConfigTable } from "./tables/people.ts";
 
 export type NoticeConfigRow = Selectable<NoticeConfigTable>;
 

@@ -1,7 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import type { Database } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
-import type { NotificationTable } from "./schema.ts";
+import type { NotificationTable } from "./tables/people.ts";
 
 export type NotificationRow = Selectable<NotificationTable>;
 

@@ -1,6 +1,6 @@
 import type { Insertable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { OAuthClientGrantTable } from "./oauth-schema.ts";
+import type { OAuthClientGrantTable } from "./tables/oauth.ts";
 
 export async function insertGrant(trx: Trx, values: Insertable<OAuthClientGrantTable>): Promise<void> {
   await trx.insertInto("oauth_client_grants").values(values).execute();

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { OAuthTokenTable } from "./oauth-schema.ts";
+import type { OAuthTokenTable } from "./tables/oauth.ts";
 
 export type OAuthTokenRow = Selectable<OAuthTokenTable>;
 type OAuthTokenInsert = Insertable<OAuthTokenTable>;

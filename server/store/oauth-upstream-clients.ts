@@ -1,6 +1,6 @@
 import type { Insertable, Selectable } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { OAuthUpstreamClientTable } from "./oauth-schema.ts";
+import type { OAuthUpstreamClientTable } from "./tables/oauth.ts";
 
 export type OAuthUpstreamClientRow = Selectable<OAuthUpstreamClientTable>;
 

@@ -1,10 +1,12 @@
 import { sql } from "kysely";
+import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
 import type { Database } from "./database.ts";
 import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
-import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tool-schema.ts";
+import type { McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 import { type PolicyRows, readPolicyRows } from "./group-policies.ts";
 import { readSemanticCacheConfigs, type SemanticCacheConfigRow } from "./semantic-cache-configs.ts";
 import { readSemanticPolicies, type SemanticPolicyRow } from "./semantic-policies.ts";
+import type { GuardrailConfigTable } from "./tables/policies.ts";
 import type { Selectable } from "kysely";
 
 /** What the runtime plane reads to compile its policies: once for each change, never for a call in steady state. */
@@ -17,6 +19,9 @@ export interface TenantPolicyRows extends PolicyRows {
   readonly mcp_servers: Selectable<McpServerTable>[];
   readonly server_configs: Selectable<ServerConfigTable>[];
   readonly virtual_servers: Selectable<VirtualServerTable>[];
+  /** Those switched on. */
+  readonly guardrail_configs: Selectable<GuardrailConfigTable>[];
+  readonly argument_policies: ArgumentPolicyRow[];
   readonly semantic_caches: SemanticCacheConfigRow[];
   readonly semantic_policies: SemanticPolicyRow[];
 }
@@ -32,8 +37,9 @@ export async function readTenantPolicy(db: Database, tenantId: string): Promise<
     const mcpServers = await trx.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).execute();
     const serverConfigs = await trx.selectFrom("server_configs").selectAll().where("tenant_id", "=", tenantId).execute();
     const virtualServers = await trx.selectFrom("virtual_servers").selectAll().where("tenant_id", "=", tenantId).execute();
+    const guardrails = await trx.selectFrom("guardrail_configs").selectAll().where("tenant_id", "=", tenantId).where("enabled", "=", true).orderBy("name").execute();
     const semantic = { semantic_caches: await readSemanticCacheConfigs(trx, tenantId), semantic_policies: await readSemanticPolicies(trx, tenantId) };
-    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers, ...semantic, ...(await readPolicyRows(trx, tenantId)) };
+    return { tenant, providers, models, routing_groups: routingGroups, mcp_servers: mcpServers, server_configs: serverConfigs, virtual_servers: virtualServers, guardrail_configs: guardrails, argument_policies: await readArgumentPolicies(trx, tenantId), ...semantic, ...(await readPolicyRows(trx, tenantId)) };
   });
 }
 

@@ -15,7 +15,22 @@ export interface RecordStore<Row, Insert, Patch, Filters, Scope extends string |
 }
 
 /** Tables whose rows have an id of their own and a tenant. */
-export type TenantRecordTable = "admin_users" | "providers" | "models" | "resource_groups" | "api_keys" | "mcp_servers" | "server_configs" | "virtual_servers" | "approvals" | "end_users" | "end_user_groups" | "semantic_cache_configs" | "semantic_policies";
+export type TenantRecordTable =
+  | "admin_users"
+  | "providers"
+  | "models"
+  | "resource_groups"
+  | "api_keys"
+  | "end_users"
+  | "end_user_groups"
+  | "guardrail_configs"
+  | "argument_policies"
+  | "semantic_cache_configs"
+  | "semantic_policies"
+  | "mcp_servers"
+  | "server_configs"
+  | "virtual_servers"
+  | "approvals";
 
 /** The tenant of a record, for callers who may see all tenants; null for a record of no tenant. */
 export async function tenantOfRecord(db: Database, table: TenantRecordTable, id: string): Promise<string | null | undefined> {

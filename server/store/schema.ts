@@ -1,8 +1,10 @@
-import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./oauth-schema.ts";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import type { ColumnType, Generated } from "kysely";
-import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
-import type { ApprovalTable, McpServerSnapshotTable, McpServerTable, ServerConfigTable, VirtualServerTable } from "./tool-schema.ts";
+import type { ColumnType } from "kysely";
+import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
+import type { AdminUserTable, EndUserGroupTable, EndUserPhotoTable, EndUserTable, NoticeConfigTable, NotificationTable } from "./tables/people.ts";
+import type { AlertTable, ArgumentPolicyTable, GroupPolicyTable, GuardrailConfigTable, SemanticCacheConfigTable, SemanticCacheEntryTable, SemanticPolicyTable } from "./tables/policies.ts";
+import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
+import type { ApprovalTable, McpServerSnapshotTable, McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
 
@@ -20,6 +22,8 @@ export interface ColumnPrices {
   cache_read_cost?: number;
   cache_write_cost?: number;
   cache_write_hour_cost?: number;
+  audio_input_cost?: number;
+  audio_output_cost?: number;
 }
 
 /** Prices of a whole call whose input is longer than `above_input_tokens`. */
@@ -45,76 +49,6 @@ export interface TenantTable {
   portal_registration: WithDefault<"open" | "closed">;
   created_at: Stamp;
   updated_at: Stamp;
-}
-
-export interface AdminUserTable {
-  id: string;
-  tenant_id: string | null;
-  username: string;
-  email: string | null;
-  display_name: string | null;
-  password_hash: string;
-  role: string;
-  is_active: WithDefault<boolean>;
-  tokens_valid_from: Stamp;
-  last_login: NullableStamp;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface EndUserTable {
-  id: string;
-  tenant_id: string;
-  username: string;
-  email: string | null;
-  display_name: string | null;
-  password_hash: string;
-  is_active: WithDefault<boolean>;
-  is_verified: WithDefault<boolean>;
-  metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
-  avatar_url: string | null;
-  totp_enabled: WithDefault<boolean>;
-  primary_group_id: string | null;
-  assigned_group_id: string | null;
-  tokens_valid_from: Stamp;
-  totp_secret_sealed: string | null;
-  totp_last_step: number | null;
-  last_login: NullableStamp;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface EndUserPhotoTable {
-  end_user_id: string;
-  tenant_id: string;
-  photo_id: string;
-  mime_type: string;
-  content: Buffer;
-  created_at: Stamp;
-}
-
-export interface EndUserGroupTable {
-  id: string;
-  tenant_id: string;
-  name: string;
-  display_name: string | null;
-  description: string | null;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface NotificationTable {
-  id: string;
-  tenant_id: string;
-  end_user_id: string;
-  notification_type: string;
-  title: string;
-  body: string;
-  metadata: JsonWithDefault<Record<string, unknown>>;
-  is_read: WithDefault<boolean>;
-  read_at: NullableStamp;
-  created_at: Stamp;
-  expires_at: NullableStamp;
 }
 
 export interface ProviderTable {
@@ -155,13 +89,17 @@ export interface ModelTable {
   cache_read_cost: number | null;
   cache_write_cost: number | null;
   cache_write_hour_cost: number | null;
+  /** Null: as other tokens. */
+  audio_input_cost: number | null;
+  audio_output_cost: number | null;
   price_tiers: JsonWithDefault<TierPrices[]>;
   price_changes: JsonWithDefault<PriceChange[]>;
-  /** Micro-dollars for a million images, seconds, characters and seconds; null is unpriced. */
+  /** Micro-dollars for a million images, seconds, characters, seconds and searches; null is unpriced. */
   image_cost: number | null;
   audio_input_second_cost: number | null;
   audio_output_character_cost: number | null;
   video_second_cost: number | null;
+  web_search_cost: number | null;
   supported_image_qualities: WithDefault<string[]>;
   supported_video_resolutions: WithDefault<string[]>;
   supported_video_durations: WithDefault<number[]>;
@@ -317,103 +255,6 @@ export interface UsageHourlyTable {
   unpriced_requests: number;
 }
 
-export interface GroupPolicyTable {
-  tenant_id: string;
-  group_id: string;
-  kind: string;
-  item_id: WithDefault<string>;
-  document: Json<unknown>;
-  updated_at: Stamp;
-}
-
-export interface AlertTable {
-  id: string;
-  tenant_id: string;
-  alert_type: string;
-  severity: string;
-  title: string;
-  message: string;
-  group_id: string | null;
-  threshold_value: number | null;
-  current_value: number | null;
-  resolved: WithDefault<boolean>;
-  created_at: Stamp;
-  resolved_at: NullableStamp;
-  crossing: string;
-  expires_at: NullableStamp;
-}
-
-export interface SemanticCacheConfigTable {
-  id: string;
-  tenant_id: string;
-  name: string;
-  enabled: WithDefault<boolean>;
-  scope: WithDefault<string>;
-  exact_match: Json<{ enabled: boolean; ttl_seconds: number }>;
-  semantic_match: Json<{ enabled: boolean; similarity_threshold: number; ttl_seconds: number }>;
-  embedding_model_id: string | null;
-  max_temperature: WithDefault<number>;
-  include_tools: WithDefault<boolean>;
-  /** Another one once stored answers stopped being valid. */
-  generation: string;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface SemanticCacheEntryTable {
-  id: string;
-  tenant_id: string;
-  config_id: string;
-  exact_key: string;
-  space: string | null;
-  embedding: Buffer | null;
-  model_id: string;
-  model_name: string;
-  answer: Json<unknown>;
-  tokens: number;
-  call_id: string;
-  end_user_id: string | null;
-  api_key_id: string | null;
-  exact_until: NullableStamp;
-  semantic_until: NullableStamp;
-  created_at: Stamp;
-}
-
-export interface SemanticPolicyTable {
-  id: string;
-  tenant_id: string;
-  name: string;
-  description: string | null;
-  constraint_text: string;
-  action: string;
-  mode: string;
-  surfaces: string[];
-  enabled: WithDefault<boolean>;
-  judge_model_id: string | null;
-  on_judge_failure: string;
-  timeout_seconds: number;
-  all_groups: WithDefault<boolean>;
-  created_at: Stamp;
-  updated_at: Stamp;
-}
-
-export interface NoticeConfigTable {
-  id: string;
-  tenant_id: string;
-  ai_system_id: string | null;
-  enabled: boolean;
-  surface: string;
-  texts: Json<Record<string, string>>;
-  exemption: ColumnType<NoticeExemption | null, string | null, string | null>;
-  updated_at: Stamp;
-}
-
-export interface NoticeExemption {
-  asserted: boolean;
-  basis: "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other";
-  rationale: string;
-}
-
 export interface KeptSignatureTable {
   tenant_id: string;
   name: string;
@@ -452,7 +293,7 @@ export interface Schema {
   oauth_upstream_clients: OAuthUpstreamClientTable;
   oauth_tokens: OAuthTokenTable;
   oauth_client_grants: OAuthClientGrantTable;
-  config_version: { only_row: Generated<boolean>; version: number };
+  config_version: { only_row: WithDefault<boolean>; version: number };
   config_changes: { version: number; tenant_id: string; topic: string; ref: string | null; at: Stamp };
   admin_log: AdminLogTable;
   audit_rows: AuditRowTable;
@@ -471,5 +312,8 @@ export interface Schema {
   notice_configs: NoticeConfigTable;
   conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: KeptSignatureTable;
-  tool_letters: { id: Generated<number>; recipient: string; body: string; created_at: Stamp };
+  tool_letters: { id: WithDefault<number>; recipient: string; body: string; created_at: Stamp };
+  guardrail_configs: GuardrailConfigTable;
+  argument_policies: ArgumentPolicyTable;
+  argument_policy_groups: { policy_id: string; group_id: string; tenant_id: string };
 }

@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { SemanticCacheConfigTable } from "./schema.ts";
+import type { SemanticCacheConfigTable } from "./tables/policies.ts";
 
 export type SemanticCacheConfigRow = Selectable<SemanticCacheConfigTable> & { readonly group_ids: string[] };
 export type SemanticCacheConfigInsert = Insertable<SemanticCacheConfigTable>;

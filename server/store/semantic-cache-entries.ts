@@ -2,7 +2,7 @@ import { type Insertable, sql } from "kysely";
 import { uuid } from "../kernel/ids.ts";
 import { recordChange } from "./config-changes.ts";
 import type { Database, Trx } from "./database.ts";
-import type { SemanticCacheEntryTable } from "./schema.ts";
+import type { SemanticCacheEntryTable } from "./tables/policies.ts";
 
 export type SemanticCacheEntryInsert = Insertable<SemanticCacheEntryTable>;
 

@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { SemanticPolicyTable } from "./schema.ts";
+import type { SemanticPolicyTable } from "./tables/policies.ts";
 
 export type SemanticPolicyRow = Selectable<SemanticPolicyTable> & { readonly group_ids: string[] };
 export type SemanticPolicyInsert = Insertable<SemanticPolicyTable>;

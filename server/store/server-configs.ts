@@ -2,7 +2,7 @@ import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { ServerConfigTable } from "./tool-schema.ts";
+import type { ServerConfigTable } from "./tables/tools.ts";
 
 export type ServerConfigRow = Selectable<ServerConfigTable> & { readonly group_ids: string[] };
 export type ServerConfigInsert = Insertable<ServerConfigTable>;

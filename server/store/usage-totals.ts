@@ -45,9 +45,9 @@ export async function runTotal(db: Database, tenantId: string, rootTaskId: strin
 }
 
 /** What single calls came to, of those that are shipped. */
-export async function callTotals(db: Database, tenantId: string, ids: readonly string[]): Promise<{ id: string; tokens: number; micros: number }[]> {
-  const { rows } = await sql<{ id: string; tokens: number; micros: number }>`
-    SELECT id, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros
+export async function callTotals(db: Database, tenantId: string, ids: readonly string[]): Promise<{ id: string; tokens: number; micros: number; requests: number }[]> {
+  const { rows } = await sql<{ id: string; tokens: number; micros: number; requests: number }>`
+    SELECT id, CASE WHEN llm_model_used IS NULL THEN 0 ELSE 1 END AS requests, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros
     FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ANY(${ids as string[]})`.execute(db);
   return rows;
 }

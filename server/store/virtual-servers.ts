@@ -2,7 +2,7 @@ import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
-import type { VirtualServerTable } from "./tool-schema.ts";
+import type { VirtualServerTable } from "./tables/tools.ts";
 
 export type VirtualServerRow = Selectable<VirtualServerTable>;
 export type VirtualServerInsert = Insertable<VirtualServerTable>;

@@ -16,6 +16,8 @@ export interface OutboundChanges {
   readonly model: string;
   readonly defaultTemperature: number | null;
   readonly defaultMaxTokens: number | null;
+  /** False for a model that takes no temperature: then none is put in that the caller did not send. */
+  readonly sampling?: boolean;
   /** What the provider calls the ceiling on output, where that is not left to the caller; of OpenAI's chat format only. */
   readonly maxTokensName?: "max_tokens" | "max_completion_tokens" | null;
   /** Put before the caller's own instructions. */
@@ -44,6 +46,8 @@ export interface InboundRequest {
   /** Puts texts before and behind the caller's own instructions. */
   addInstructions(before: readonly string[], after: readonly string[]): void;
   texts(): readonly TextSlot[];
+  /** The words in answer schemas, and those in tool definitions that are no descriptions. */
+  definitions(): readonly TextSlot[];
   /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */

@@ -1,4 +1,3 @@
-import type { Refusal } from "../kernel/errors.ts";
 import type { Usage } from "./usage.ts";
 
 /** Bytes to hand on now; null when there are none. */
@@ -26,6 +25,4 @@ export interface StreamCodec {
   readonly outputLength: number;
   /** What the provider itself reported as an error inside the stream. */
   readonly providerError: string | null;
-  /** Why an answer that came whole is not handed on; what was held of it is dropped. */
-  readonly refusal?: Refusal | null;
 }

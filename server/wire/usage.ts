@@ -13,8 +13,18 @@ export interface Usage {
   readonly output: number;
   /** The part of the output that was reasoning, for information: it is billed as output. */
   readonly reasoning: number;
+  /** The parts of `inputUncached` and `output` that were audio, where the provider tells them apart. */
+  readonly audioInput?: number;
+  readonly audioOutput?: number;
+  /** Searches of the vendor's own web search, which have a fee beside the tokens. */
+  readonly webSearches?: number;
   /** True when the provider never told and the gateway counted for itself. */
   readonly estimated: boolean;
+}
+
+/** The members of a usage that tell of audio; none where there was none. */
+export function audioOf(input: number, output: number): Pick<Usage, "audioInput" | "audioOutput"> {
+  return { ...(input > 0 ? { audioInput: input } : {}), ...(output > 0 ? { audioOutput: output } : {}) };
 }
 
 export function inputTokens(usage: Usage): number {

@@ -43,7 +43,7 @@ export const EXPLAINED: readonly Explanation[] = [
   { at: "request.0.body.stream_options", to: ["openai"], in: STREAMED, theirs: absent, ours: is({ include_usage: true }), reason: "Usage is always asked for, so that a stream is metered by what the vendor counted; the chunk is withheld from a caller who did not ask." },
 
   // Sent to Anthropic.
-  { at: "request.0.body.max_tokens", to: ["anthropic"], in: ["no ceiling"], ours: is(4096), theirs: absent, reason: "Anthropic refuses a request without a ceiling, so a default is sent; the other gateway leaves the refusal to the vendor." },
+  { at: "request.0.body.max_tokens", to: ["anthropic"], in: ["no ceiling"], ours: is(64_000), theirs: absent, reason: "Anthropic refuses a request without a ceiling, so the most the model writes is sent; the other gateway leaves the refusal to the vendor." },
   { at: "request.0.body.system", to: ["anthropic"], ours: absent, theirs: is([]), reason: "No system prompt is no member; an empty list says nothing more." },
   { at: "request.0.body.system", to: ["anthropic"], in: ["a system message", "a developer message"], ours: is("Be brief."), theirs: is([{ text: "Be brief.", type: "text" }]), reason: "One text may be written as a string or as a block: the same to the vendor." },
   { at: "request.0.body.messages.*.content", to: ["anthropic"], in: ["earlier turns"], ours: is("Hi."), theirs: is([{ type: "text", text: "Hi." }]), reason: "One text may be written as a string or as a block: the same to the vendor." },

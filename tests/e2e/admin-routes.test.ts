@@ -37,6 +37,10 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/admin/resource-groups/{id}/llm-models/{model_id}/governance": { governance: {} },
   "PATCH /v1/admin/resource-groups/{id}/mcp-servers/{server_id}/limits": { limits: {} },
   "PATCH /v1/admin/resource-groups/{id}/agent-skills/{skill_id}/limits": { limits: {} },
+  "POST /v1/admin/argument-policies": { name: "made-by-table", target: "run_query", argument_key: "sql", analyzer: "sql", rules: [{ deny_if: "writes", message: "No." }] },
+  "PATCH /v1/admin/argument-policies/{id}": { description: "x" },
+  "POST /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
+  "DELETE /v1/admin/argument-policies/{id}/groups": { group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/resource-groups/{id}/api-keys": { name: "made-by-table" },
   "PATCH /v1/admin/api-keys/{id}": { name: "x" },
   "POST /v1/admin/api-keys/{id}/rotate": {},
@@ -71,6 +75,9 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "DELETE /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/proxy-logs/query": {},
+  "POST /v1/admin/guardrails/configs": { name: "made-by-table" },
+  "PATCH /v1/admin/guardrails/configs/{id}": { description: "x" },
+  "POST /v1/admin/guardrails/configs/{id}/test": { text: "x" },
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
 
@@ -103,6 +110,8 @@ beforeAll(async () => {
   ids["/v1/admin/server-configs"] = (await acme.send("POST", "/v1/admin/server-configs", { name: "c", mcp_server_id: ids["/v1/admin/mcp-servers"] })).body.id;
   ids["/v1/admin/virtual-servers"] = (await acme.send("POST", "/v1/admin/virtual-servers", { name: "v" })).body.id;
   ids["/v1/admin/approvals"] = (await requestApproval(plane.directory, approvalDemand("acme", ids["/v1/admin/resource-groups"] ?? ""))).id;
+  ids["/v1/admin/guardrails/configs"] = (await acme.send("POST", "/v1/admin/guardrails/configs", { name: "guarded-by-acme" })).body.id;
+  ids["/v1/admin/argument-policies"] = (await acme.send("POST", "/v1/admin/argument-policies", { name: "judged-by-acme", target: "t", argument_key: "a", analyzer: "shell", rules: [{ deny_if: "chaining", message: "x" }] })).body.id;
   ids["/v1/admin/semantic-cache/configs"] = (await acme.send("POST", "/v1/admin/semantic-cache/configs", { name: "cache-of-acme" })).body.id;
   ids["/v1/admin/semantic-policies"] = (await acme.send("POST", "/v1/admin/semantic-policies", { name: "policy-of-acme", constraint_text: "Be kind." })).body.id;
   ids["/v1/admin/end-users"] = (await acme.send("POST", "/v1/admin/end-users", { username: "u", password: "long enough" })).body.user.id;

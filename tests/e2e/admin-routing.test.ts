@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { recordModelHealth } from "../../server/directory/models/models.ts";
 import { Snapshots } from "../../server/directory/snapshots.ts";
+import { compileStoredPolicy } from "../../server/governance/argument-policies/stored-policy.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 const GROUPS = "/v1/admin/llm-router/routing-groups";
@@ -197,7 +198,7 @@ describe("the compiled policy", () => {
     }, mine);
     expect(made.body).toMatchObject({ image_cost: 0.04, audio_input_cost_per_second: 0.0001, audio_output_cost_per_million_characters: 15, video_cost_per_second: 0.5 });
     await recordModelHealth(plane.directory, "compiled", made.body.id, false);
-    const tenant = await new Snapshots(plane.directory.db, plane.directory.secrets).tenant("compiled");
+    const tenant = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy).tenant("compiled");
     if (tenant === null) throw new Error("there is no snapshot");
     expect(tenant.allowedRegions).toEqual(new Set(["eu"]));
     const group = tenant.routingGroups.get("eu-chat");
@@ -208,7 +209,7 @@ describe("the compiled policy", () => {
     expect(group?.members).toEqual([{ model: entry as NonNullable<typeof entry>, weight: 3 }]);
     expect(entry).toMatchObject({ rateLimitRpm: 60, rateLimitTpm: 1_000, maxConcurrent: 2, residencyRegion: "eu", supportsVision: true, supportsTools: true, isHealthy: false });
     expect(entry?.media).toEqual({ imageQualities: [], videoResolutions: [], videoDurations: [4, 8], maxVideoSeconds: null });
-    const plain = { input: 2_000_000, output: 8_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null };
+    const plain = { input: 2_000_000, output: 8_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null, audioInput: null, audioOutput: null, webSearch: null };
     expect(entry?.priceSchedule).toEqual([
       { from: Number.NEGATIVE_INFINITY, prices: plain, tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, output: 12_000_000 } }] },
       { from: Date.parse("2099-01-01"), prices: { ...plain, input: 3_000_000, output: null }, tiers: [] },

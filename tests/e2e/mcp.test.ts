@@ -256,6 +256,21 @@ test("a changed tool is told, and marked where a configuration names it", async 
   await fixture.stop();
 });
 
+test("an icon is taken for what it is", async () => {
+  const send = (content: Uint8Array<ArrayBuffer>) => {
+    const form = new FormData();
+    form.set("file", new File([content], "icon.png", { type: "image/png" }));
+    return fetch(`${world.gateway.adminUrl}/v1/admin/mcp-servers/${oldId}/icon`, { method: "POST", headers: { authorization: `Bearer ${world.admin.token}` }, body: form });
+  };
+  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
+  expect((await send(png)).status).toBe(200);
+  expect((await world.admin.get(`/v1/admin/mcp-servers/${oldId}`)).icon_url).toBe(`data:image/png;base64,${Buffer.from(png).toString("base64")}`);
+  for (const bad of [new TextEncoder().encode("<svg/>"), new Uint8Array([...png, ...new Uint8Array(64 * 1024)])]) {
+    const refused = await send(bad);
+    expect([refused.status, ((await refused.json()) as any).fields[0].field]).toEqual([400, "file"]);
+  }
+});
+
 test("a group's effective configurations tell what it inherits", async () => {
   const effective = await world.admin.get(`/v1/admin/resource-groups/${narrow.groupId}/effective-server-configs`);
   expect(effective.server_configs.map((config: any) => [config.name, config.inherited]).sort()).toEqual([["new for all", true], ["new for few", false], ["old for all", true], ["old for few", false]]);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
 import { answerAnthropic } from "../support/vendors/anthropic.ts";
+import { answerGemini } from "../support/vendors/gemini.ts";
 import { answerOpenai } from "../support/vendors/openai.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -8,9 +9,11 @@ import { startWorld, type World } from "../support/world.ts";
 let world: World;
 let vendor: FakeVendor;
 let apiKey: string;
+/** Of a group under a ceiling on temperature and output, which calls that name none are held to as well. */
+let governedKey: string;
 
 beforeAll(async () => {
-  vendor = fakeVendor(({ path, headers, body }) => (path.endsWith("/messages") ? answerAnthropic(path, JSON.parse(body), headers) : answerOpenai(path, JSON.parse(body))));
+  vendor = fakeVendor(({ path, headers, body }) => (path.startsWith("/v1beta/") ? answerGemini(path, JSON.parse(body)) : path.includes("/messages") ? answerAnthropic(path, JSON.parse(body), headers) : answerOpenai(path, JSON.parse(body))));
   world = await startWorld();
   const { admin } = world;
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
@@ -26,6 +29,11 @@ beforeAll(async () => {
   await model("sampled", "fake-anthropic", { model_name: "claude-sonnet-4-5", default_temperature: 0.5 });
   await model("unsampled", "fake-anthropic", { model_name: "claude-opus-5", default_temperature: 0.5 });
   await model("by-record", "fake-anthropic", { model_name: "house-model", supports_sampling: false, supports_system_turns: false });
+  await provider("fake-gemini", "gemini", vendor.origin);
+  await model("gemini", "fake-gemini");
+  const governed = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "governed", group_type: "team", parent_group_id: group.id });
+  await admin.request("PATCH", `/v1/admin/resource-groups/${governed.id}/llm-global-governance`, { governance: { temperature: { max: 0.3 }, context_window: { max_output_tokens: 9 } } });
+  ({ key_value: governedKey } = await admin.post(`/v1/admin/resource-groups/${governed.id}/api-keys`, { name: "governed key", access_mode: "shared" }));
   ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
 }, 60_000);
 
@@ -34,8 +42,8 @@ afterAll(async () => {
   await vendor.stop();
 });
 
-async function sent(path: string, body: unknown): Promise<{ body: Record<string, unknown>; text: string; dropped: string | null }> {
-  const response = await fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01" }, body: JSON.stringify(body) });
+async function sent(path: string, body: unknown, headers: Record<string, string> = {}): Promise<{ body: Record<string, unknown>; text: string; dropped: string | null }> {
+  const response = await fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01", ...headers }, body: JSON.stringify(body) });
   expect(response.status).toBe(200);
   const text = vendor.seen.at(-1)?.body ?? "";
   return { body: JSON.parse(text), text, dropped: response.headers.get("x-gw-dropped-parameters") };
@@ -83,6 +91,28 @@ describe("sampling", () => {
   test("a record's own default goes to no model that takes none", async () => {
     expect((await sent("/v1/messages", { model: "sampled", max_tokens: 5, messages })).body.temperature).toBe(0.5);
     expect((await sent("/v1/messages", { model: "unsampled", max_tokens: 5, messages })).body).not.toHaveProperty("temperature");
+  });
+});
+
+describe("a ceiling on temperature", () => {
+  const ask = (path: string, body: unknown, headers = {}) => sent(path, body, { authorization: `Bearer ${governedKey}`, ...headers });
+  const asked = { max_tokens: 5, messages };
+
+  test("is said to a model that takes one, and to no other", async () => {
+    expect((await ask("/v1/messages", { model: "sampled", ...asked })).body.temperature).toBe(0.3);
+    expect((await ask("/v1/messages", { model: "unsampled", ...asked })).body).not.toHaveProperty("temperature");
+    expect((await ask(CHAT, { model: "unsampled", ...asked })).dropped).toBeNull();
+  });
+
+  test("is said in no version of the API that takes none", async () => {
+    expect((await ask("/v1/messages", { model: "sampled", ...asked }, { "anthropic-version": "2026-10-21" })).body).not.toHaveProperty("temperature");
+    expect((await ask("/v1/messages", { model: "plain", ...asked }, { "anthropic-version": "2026-10-21" })).body.temperature).toBe(0.3);
+  });
+
+  test("is said to nobody who only counts", async () => {
+    expect((await ask("/v1/messages/count_tokens", { model: "sampled", messages })).body).toEqual({ model: "claude-sonnet-4-5", messages });
+    const contents = [{ role: "user", parts: [{ text: "Hi" }] }];
+    expect((await ask("/v1beta/models/gemini:countTokens", { contents })).body).toEqual({ contents });
   });
 });
 

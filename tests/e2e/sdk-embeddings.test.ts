@@ -49,11 +49,11 @@ describe("embeddings by the openai client", () => {
 describe("token counts", () => {
   const providers = PROVIDERS.map(({ id, apiFormat }) => [id, apiFormat] as const);
 
-  test.each(providers)("by both anthropic clients for %s: the vendor's own where it is Anthropic, else an estimate that says so", async (id, apiFormat) => {
+  test.each(providers)("by both anthropic clients for %s: the vendor's own where the model is Claude in its own format, else an estimate that says so", async (id, apiFormat) => {
     const asked = { model: `sdk-${id}`, messages: [{ role: "user" as const, content: PROMPT }] };
     for (const client of [world.clients.anthropicOne, world.clients.anthropicZero]) {
       const { data, response } = await client.messages.countTokens(asked).withResponse();
-      const native = apiFormat === "anthropic";
+      const native = apiFormat === "anthropic" || id === "vertex-claude";
       expect(response.headers.get("x-gw-token-count")).toBe(native ? null : "estimate");
       if (native) expect(data.input_tokens).toBe(COUNTED);
       else expect(data.input_tokens).toBeWithin(1, 20);

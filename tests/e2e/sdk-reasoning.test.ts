@@ -31,6 +31,11 @@ describe("reasoning", () => {
     expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT });
   });
 
+  test.each(["gemini", "vertex-gemini", "bedrock"])("of %s is shown to an anthropic client that says nothing of its display", async (id) => {
+    const { content } = await world.clients.anthropicOne.messages.create({ model: `sdk-${id}`, max_tokens: 4000, messages: [{ role: "user" as const, content: PROMPT }], thinking: { type: "enabled" as const, budget_tokens: 2048 } });
+    expect(content[0]).toMatchObject({ type: "thinking", thinking: THOUGHT });
+  });
+
   test.each(table)("of %s is a thought part in the google client (streamed: %p)", async (id, stream) => {
     const { models } = world.clients.google;
     const asked = { model: `sdk-${id}`, contents: PROMPT, config: { thinkingConfig: { includeThoughts: true, thinkingBudget: 2048 } } };

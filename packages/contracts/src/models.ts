@@ -23,6 +23,8 @@ const pricesSet = {
   cache_read_cost_per_million_tokens: setPrice.optional(),
   cache_write_cost_per_million_tokens: setPrice.optional(),
   cache_write_hour_cost_per_million_tokens: setPrice.optional(),
+  audio_input_cost_per_million_tokens: setPrice.optional(),
+  audio_output_cost_per_million_tokens: setPrice.optional(),
 };
 
 const priceTier = z
@@ -56,6 +58,9 @@ const written = {
   cache_read_cost_per_million_tokens: price.optional(),
   cache_write_cost_per_million_tokens: price.optional(),
   cache_write_hour_cost_per_million_tokens: price.optional().describe("of writes kept for an hour; null: twice the input price"),
+  audio_input_cost_per_million_tokens: price.optional().describe("of tokens the provider reports as audio, as the next; null: as other tokens"),
+  audio_output_cost_per_million_tokens: price.optional(),
+  web_search_cost_per_thousand: unitPrice.optional().describe("US dollars for a thousand searches of the vendor's own web search; null: unpriced"),
   price_tiers: priceTiers.optional().describe("dearer prices of long prompts"),
   price_changes: priceChanges.optional().describe("prices known to change; those already in force become the plain prices when the model is written"),
   image_cost: unitPrice.optional().describe("US dollars per image; null: unpriced, as the other media prices"),
@@ -125,6 +130,9 @@ export const model = z
     cache_read_cost_per_million_tokens: money,
     cache_write_cost_per_million_tokens: money,
     cache_write_hour_cost_per_million_tokens: money,
+    audio_input_cost_per_million_tokens: money,
+    audio_output_cost_per_million_tokens: money,
+    web_search_cost_per_thousand: money,
     price_tiers: z.array(priceTier),
     price_changes: z.array(priceChange),
     image_cost: money,

@@ -66,9 +66,9 @@ export class UsageTruth {
   }
 
   /** What the rows of these calls say; of an interrupted call nothing. Ids without a row are not in it. */
-  async calls(tenantId: string, ids: readonly string[]): Promise<Map<string, { tokens: number; micros: number }>> {
+  async calls(tenantId: string, ids: readonly string[]): Promise<Map<string, { tokens: number; micros: number; requests: number }>> {
     const rows = await within(callTotals(this.db, tenantId, ids));
-    return new Map(rows.map(({ id, tokens, micros }) => [id, { tokens, micros }]));
+    return new Map(rows.map(({ id, tokens, micros, requests }) => [id, { tokens, micros, requests }]));
   }
 
   /** Calls that ask for the same at once share one read. */

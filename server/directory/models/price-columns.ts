@@ -11,6 +11,8 @@ const TOKEN_PRICES = [
   ["cache_read_cost", "cache_read_cost_per_million_tokens"],
   ["cache_write_cost", "cache_write_cost_per_million_tokens"],
   ["cache_write_hour_cost", "cache_write_hour_cost_per_million_tokens"],
+  ["audio_input_cost", "audio_input_cost_per_million_tokens"],
+  ["audio_output_cost", "audio_output_cost_per_million_tokens"],
 ] as const;
 
 // The table has media prices for a million units; the factor is how many of those one unit of the API's is.
@@ -19,6 +21,7 @@ const MEDIA_PRICES = [
   ["audio_input_second_cost", "audio_input_cost_per_second", 1],
   ["audio_output_character_cost", "audio_output_cost_per_million_characters", 1_000_000],
   ["video_second_cost", "video_cost_per_second", 1],
+  ["web_search_cost", "web_search_cost_per_thousand", 1_000],
 ] as const;
 
 /** Body members that say what a model's tokens cost: whoever sets one of them sets them all. */
@@ -53,6 +56,9 @@ export function priceMembers(row: ModelRow) {
     cache_read_cost_per_million_tokens: usd(row.cache_read_cost),
     cache_write_cost_per_million_tokens: usd(row.cache_write_cost),
     cache_write_hour_cost_per_million_tokens: usd(row.cache_write_hour_cost),
+    audio_input_cost_per_million_tokens: usd(row.audio_input_cost),
+    audio_output_cost_per_million_tokens: usd(row.audio_output_cost),
+    web_search_cost_per_thousand: unit(row.web_search_cost, 1_000),
     price_tiers: row.price_tiers.map(shownTier),
     price_changes: row.price_changes.map((change) => ({
       effective_from: change.effective_from,

@@ -5,7 +5,7 @@ import { foldedChanges, priceColumns, priceMembers } from "./price-columns.ts";
 import { priceSchedule, pricesAt } from "./prices.ts";
 
 const BARE = {
-  input_cost: null, output_cost: null, cache_read_cost: null, cache_write_cost: null, cache_write_hour_cost: null, price_tiers: [], price_changes: [],
+  input_cost: null, output_cost: null, cache_read_cost: null, cache_write_cost: null, cache_write_hour_cost: null, audio_input_cost: null, audio_output_cost: null, web_search_cost: null, price_tiers: [], price_changes: [],
   image_cost: null, audio_input_second_cost: null, audio_output_character_cost: null, video_second_cost: null,
 } as unknown as ModelRow;
 
@@ -58,7 +58,7 @@ describe("prices of a model", () => {
       output_cost_per_million_tokens: 5,
       price_tiers: [{ above_input_tokens: 200, output_cost_per_million_tokens: 9 }, { above_input_tokens: 100, input_cost_per_million_tokens: 2 }],
     }));
-    const of = (input: number, output: number) => ({ input: input * 1e6, output: output * 1e6, cacheRead: null, cacheWrite: null, cacheWriteHour: null });
+    const of = (input: number, output: number) => ({ input: input * 1e6, output: output * 1e6, cacheRead: null, cacheWrite: null, cacheWriteHour: null, audioInput: null, audioOutput: null, webSearch: null });
     expect(pricesAt(priceSchedule(row), 0)).toEqual({ from: Number.NEGATIVE_INFINITY, prices: of(1, 5), tiers: [{ aboveInputTokens: 100, prices: of(2, 5) }, { aboveInputTokens: 200, prices: of(2, 9) }] });
   });
 });

@@ -11,6 +11,11 @@ export interface Prices {
   readonly cacheWrite: MicroUsd | null;
   /** Writes kept for an hour. */
   readonly cacheWriteHour: MicroUsd | null;
+  /** Of tokens reported as audio; null and absent: as other tokens. */
+  readonly audioInput?: MicroUsd | null;
+  readonly audioOutput?: MicroUsd | null;
+  /** For a million searches of the vendor's own web search; null and absent are unpriced. */
+  readonly webSearch?: MicroUsd | null;
 }
 
 /** Prices of a whole call whose input is longer than `aboveInputTokens`. */
@@ -36,11 +41,11 @@ export interface MediaPrices {
   readonly videoSecond: MicroUsd | null;
 }
 
-type PriceColumns = Pick<ModelRow, "input_cost" | "output_cost" | "cache_read_cost" | "cache_write_cost" | "cache_write_hour_cost">;
+type PriceColumns = Pick<ModelRow, "input_cost" | "output_cost" | "cache_read_cost" | "cache_write_cost" | "cache_write_hour_cost" | "audio_input_cost" | "audio_output_cost" | "web_search_cost">;
 
 /** The plain price columns of a row. */
 export function pricesOfColumns(row: PriceColumns): Prices {
-  return { input: row.input_cost, output: row.output_cost, cacheRead: row.cache_read_cost, cacheWrite: row.cache_write_cost, cacheWriteHour: row.cache_write_hour_cost };
+  return { input: row.input_cost, output: row.output_cost, cacheRead: row.cache_read_cost, cacheWrite: row.cache_write_cost, cacheWriteHour: row.cache_write_hour_cost, audioInput: row.audio_input_cost, audioOutput: row.audio_output_cost, webSearch: row.web_search_cost };
 }
 
 const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrite: null, cacheWriteHour: null };
@@ -49,7 +54,8 @@ const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrit
 export function priceSchedule(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">): DatedPrices[] {
   const plain = pricesOfColumns(row);
   const changes = row.price_changes.map((change) => {
-    const prices = changed(UNPRICED, change);
+    // A search costs the same whatever the tokens come to cost.
+    const prices = changed({ ...UNPRICED, webSearch: row.web_search_cost }, change);
     return { from: Date.parse(change.effective_from), prices, tiers: tiersOver(prices, change.tiers) };
   });
   return [{ from: Number.NEGATIVE_INFINITY, prices: plain, tiers: tiersOver(plain, row.price_tiers) }, ...changes].sort((a, b) => a.from - b.from);
@@ -81,6 +87,9 @@ function changed(base: Prices, columns: ColumnPrices): Prices {
     cacheRead: columns.cache_read_cost ?? base.cacheRead,
     cacheWrite: columns.cache_write_cost ?? base.cacheWrite,
     cacheWriteHour: columns.cache_write_hour_cost ?? base.cacheWriteHour,
+    audioInput: columns.audio_input_cost ?? base.audioInput ?? null,
+    audioOutput: columns.audio_output_cost ?? base.audioOutput ?? null,
+    webSearch: base.webSearch ?? null,
   };
 }
 

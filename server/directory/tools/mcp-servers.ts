@@ -13,9 +13,10 @@ import {
   type McpServerRow,
 } from "../../store/mcp-servers.ts";
 import type { Page, Paged } from "../../store/paging.ts";
-import type { IndexedTool } from "../../store/tool-schema.ts";
+import type { IndexedTool } from "../../store/tables/tools.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
+import { pictureType } from "../people/photos.ts";
 import { sealContext } from "../snapshot.ts";
 import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
 
@@ -109,6 +110,21 @@ export async function probedMcpServer(directory: Pick<Directory, "db" | "secrets
   const row = await mcpServerStore.find(directory.db, tenantId, id);
   if (row === undefined) throw notFound("tool server");
   return toolServerEntry(row, row.api_key_sealed === null ? null : directory.secrets.open(row.api_key_sealed, sealContext("mcp_servers", id)));
+}
+
+/** Kept in the record itself, so that whoever may see the server sees it. */
+export const ICON_BYTES = 64 * 1024;
+
+/** Refuses what is too large or no picture, naming `field`. */
+export async function setMcpServerIcon(write: Write, tenantId: string, id: string, content: Uint8Array, field: string): Promise<McpServer> {
+  if (content.byteLength > ICON_BYTES) throw invalidField(field, "is larger than 64 KB");
+  const mimeType = pictureType(content);
+  if (mimeType === null) throw invalidField(field, "is no JPEG, PNG, WebP or GIF image");
+  if ((await mcpServerStore.find(write.trx, tenantId, id, "lock")) === undefined) throw notFound("tool server");
+  await mcpServerStore.update(write.trx, id, { icon_url: `data:${mimeType};base64,${Buffer.from(content).toString("base64")}`, updated_at: write.now });
+  write.log({ tenant_id: tenantId, action: "set_icon", resource: "mcp-servers", resource_id: id, after: { mime_type: mimeType, size_bytes: content.byteLength } });
+  write.notify(tenantId, "policy");
+  return readMcpServer((await mcpServerStore.find(write.trx, tenantId, id)) as McpServerRow);
 }
 
 /** What a conclusive discovery found. */

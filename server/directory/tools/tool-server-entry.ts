@@ -1,5 +1,5 @@
 import type { TenantPolicyRows } from "../../store/policy-reads.ts";
-import type { IndexedTool } from "../../store/tool-schema.ts";
+import type { IndexedTool } from "../../store/tables/tools.ts";
 
 /** A tool server as calls need it. */
 export interface ToolServerEntry {

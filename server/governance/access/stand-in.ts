@@ -3,7 +3,7 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 
 /**
  * What stands for a routing group while nobody knows which member will serve: under the group's own ceilings, and with
- * the most that any of its members could cost or say, so that what is held for the call covers each of them.
+ * the most that any of its members could cost, say or take, so that what is held for the call covers each of them.
  */
 export function standIn(group: RoutingGroupEntry, members: readonly RoutingMember[]): ModelEntry {
   const models = members.map(({ model }) => model);
@@ -19,6 +19,7 @@ export function standIn(group: RoutingGroupEntry, members: readonly RoutingMembe
     contextWindow: largest(models.map((model) => model.contextWindow)),
     maxOutputTokens: largest(models.map((model) => model.maxOutputTokens)),
     defaultMaxTokens: largest(models.map((model) => model.defaultMaxTokens)),
+    supportsSampling: models.some((model) => model.supportsSampling),
     priceSchedule: models.flatMap((model) => model.priceSchedule),
   };
 }

@@ -1,3 +1,4 @@
+import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
 import type { FieldError } from "../../kernel/errors.ts";
 import type { Analyzer, Verdict } from "./analyzer.ts";
 import { type AnalyzerName, type ArgumentPolicy, DENY_IFS, type DenyIf, SQL_DIALECTS, type SqlDialect } from "./argument-policy.ts";
@@ -9,19 +10,9 @@ import { sqlAnalyzer } from "./sql/sql-analyzer.ts";
 import { urlAnalyzer } from "./url.ts";
 import { valuesAnalyzer } from "./values.ts";
 
-/** A tool call that a policy speaks against. */
-export interface PolicyHit {
-  readonly policy_id: string;
-  readonly policy: string;
-  readonly tool: string;
-  readonly argument_key: string | null;
-  readonly severity: "deny" | "warn";
-  readonly rule: DenyIf;
-  readonly message: string;
-}
-
 export interface CompiledPolicy {
   readonly id: string;
+  readonly name: string;
   /** Name of the tool whose calls it judges. */
   readonly target: string;
   readonly severity: "deny" | "warn";
@@ -29,6 +20,8 @@ export interface CompiledPolicy {
   prepare(): Promise<void>;
   /** Judges a tool call's arguments, the JSON text as the model wrote it; null when no rule holds or the key is absent. */
   judge(argumentsText: string): PolicyHit | null;
+  /** What it says of a call whose arguments nobody can judge, and why. */
+  unjudged(why: string): PolicyHit;
 }
 
 export type Compilation = { readonly ok: true; readonly policy: CompiledPolicy } | { readonly ok: false; readonly fields: readonly FieldError[] };
@@ -105,30 +98,30 @@ function isDialect(name: string): name is SqlDialect {
 }
 
 function compiled(policy: ArgumentPolicy, name: AnalyzerName, analyzer: Analyzer, rules: readonly Rule[]): CompiledPolicy {
-  const unparseable = (why: string): Verdict => ({
-    denied: { rule: "unparseable", message: rules.find((rule) => rule.denyIf === "unparseable")?.message ?? why },
-  });
+  const unparseable = (why: string) => ({ rule: "unparseable" as const, message: rules.find((rule) => rule.denyIf === "unparseable")?.message ?? why });
   const verdictOf = (value: unknown): Verdict => {
     const findings = analyzer.inspect(value);
     const rule = rules.find(({ denyIf, values }) => denyIf !== "unparseable" && findings.holds(denyIf, values));
     if (rule !== undefined) return { denied: { rule: rule.denyIf, message: rule.message } };
-    return findings.unparseable === null ? { denied: null } : unparseable(findings.unparseable);
+    return { denied: findings.unparseable === null ? null : unparseable(findings.unparseable) };
   };
-  const hit = ({ denied }: Verdict): PolicyHit | null =>
-    denied && { policy_id: policy.id, policy: policy.name, tool: policy.target, argument_key: policy.argument_key, severity: policy.severity, ...denied };
+  const hit = (denied: NonNullable<Verdict["denied"]>): PolicyHit => ({ policy_id: policy.id, policy: policy.name, tool: policy.target, argument_key: policy.argument_key, severity: policy.severity, ...denied });
+  const unjudged = (why: string) => hit(unparseable(why));
   return {
     id: policy.id,
+    name: policy.name,
     target: policy.target,
     severity: policy.severity,
     prepare: () => analyzer.prepare(),
     judge(argumentsText) {
       const found = argumentValues(argumentsText, policy.argument_key, name === "json_schema");
-      if (found.kind === "unreadable") return hit(unparseable(found.why));
+      if (found.kind === "unreadable") return unjudged(found.why);
       for (const value of found.values) {
-        const spoken = hit(verdictOf(value));
-        if (spoken !== null) return spoken;
+        const { denied } = verdictOf(value);
+        if (denied !== null) return hit(denied);
       }
       return null;
     },
+    unjudged,
   };
 }

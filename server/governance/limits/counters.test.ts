@@ -261,8 +261,8 @@ describe("time", () => {
 
 if (haveValkey) {
   describe("a fleet", () => {
-    const fleet = (clock: { now: number }, leaseMs: number) => {
-      const counters = new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.now, log: jsonLog("error"), leaseMs, renewMs: 3_600_000 });
+    const fleet = (clock: { now: number }, leaseMs: number, more: { rowsWithinMs?: number; renewMs?: number } = {}) => {
+      const counters = new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.now, log: jsonLog("error"), leaseMs, renewMs: 3_600_000, ...more });
       opened.push(counters);
       return counters;
     };
@@ -305,8 +305,54 @@ if (haveValkey) {
       expect((await tryCall(lives, of, demand(0, 70))).outcome.kind).toBe("denied");
       await lives.resolve(async () => new Map());
       expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("held");
-      await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0 }])));
+      await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0, requests: 1 }])));
       expect((await lives.admit("probe", of, demand(0, 50), true))).toEqual({ kind: "admitted", spent: [40] });
+    });
+
+    test("what a process that never comes back counted and nobody recorded is given back after a while", async () => {
+      const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000, { rowsWithinMs: 300 })];
+      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("m", "micros", 100), window("r", "requests", 4), window("c", "tool_calls", 20)] }), NOON);
+      const admitted = async (id: string) => expect((await dies.admit(id, of, demand(0, 20, 2), false)).kind).toBe("admitted");
+      const settle = (id: string, actual: Partial<Actual>) => dies.settle({ id, plan: of, demand: demand(0, 20, 2) }, { requests: 1, input: 1, output: 1, micros: 15, ...actual });
+      await admitted("recorded");
+      await settle("recorded", {});
+      await admitted("never recorded");
+      await settle("never recorded", {});
+      await admitted("never left");
+      await settle("never left", { requests: 0, micros: 0 });
+      await admitted("never ended");
+      dies.sealed({ id: "recorded", plan: of });
+      await admitted("tells of the sealed one");
+      // Of what was counted only the recorded call's is there to stay.
+      const spent = async () => {
+        const tried = await lives.admit("probe", of, demand(), true);
+        return tried.kind === "admitted" ? tried.spent : tried;
+      };
+      expect(await spent()).toMatchObject({ kind: "denied", denial: { by: "window", index: 1, spent: 4 } });
+      const rows = async (_tenantId: string, ids: readonly string[]) => new Map(ids.includes("tells of the sealed one") ? [["tells of the sealed one", { tokens: 0, micros: 0, requests: 1 }]] : []);
+      const deadline = Date.now() + 10_000;
+      let now: unknown;
+      for (;;) {
+        await lives.resolve(rows);
+        now = await spent();
+        if (JSON.stringify(now) === "[15,2,4]" || Date.now() > deadline) break;
+      }
+      // Two requests are on record: 15 micro-dollars of one, none of the other, and the tool results that both brought.
+      expect(now).toEqual([15, 2, 4]);
+    });
+
+    test("a process that was away so long that its lease ran out is not taken for dead once it is back", async () => {
+      const clock = { now: NOON };
+      const [slow, lives] = [fleet(clock, 200), fleet({ now: NOON }, 30_000, { rowsWithinMs: 0 })];
+      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("r", "requests", 9)] }), NOON);
+      expect((await slow.admit("long", of, demand(), false)).kind).toBe("admitted");
+      clock.now += 1_000;
+      const deadline = Date.now() + 5_000;
+      // Its lease is over for the server too once nothing it holds is counted any more.
+      while (Date.now() < deadline && (await dead(valkey?.url ?? "", of.tenantId)) === 0);
+      expect((await slow.admit("next", of, demand(), false)).kind).toBe("admitted");
+      await lives.resolve(async () => new Map());
+      expect(await lives.admit("probe", of, demand(), true)).toEqual({ kind: "admitted", spent: [2] });
     });
 
     test("a store that was emptied is cold, and what is held is put back", async () => {
@@ -339,4 +385,12 @@ if (haveValkey) {
       await away.close();
     });
   });
+}
+
+/** Names whose lease is over. */
+async function dead(url: string, tenantId: string): Promise<number> {
+  const client = openValkey(url);
+  const found = await client.run("local t = redis.call('TIME') return redis.call('ZCOUNT', KEYS[1], '-inf', tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000))", [`gw:{${tenantId}}:owners`], []);
+  client.close();
+  return Number(found);
 }

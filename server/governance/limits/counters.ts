@@ -106,7 +106,10 @@ export interface Counters {
   warm(plan: Plan, spent: ReadonlyMap<number, number>, at: number): void | Promise<void>;
   /** The row of a settled call is on stable storage. */
   sealed(reservation: Pick<Reservation, "id" | "plan">): void;
-  /** Puts right what dead processes counted for calls whose rows say otherwise. Rejects when something cannot be reached. */
+  /**
+   * Puts right what dead processes counted for calls whose rows say otherwise, and gives back what stays without a row for
+   * too long. Rejects when something cannot be reached.
+   */
   resolve(rowsOf: RowsOf): Promise<void>;
   /** Milliseconds after which a call that waits must look again by itself; null: every release is heard of. */
   readonly lookAgainMs: number | null;
@@ -114,7 +117,7 @@ export interface Counters {
 }
 
 /** What the rows of these calls say, as far as they are in the database. */
-export type RowsOf = (tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly tokens: number; readonly micros: number }>>;
+export type RowsOf = (tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly tokens: number; readonly micros: number; readonly requests: number }>>;
 
 /** What a call takes of a window while it is in flight. A soft window takes nothing before the actual use is known. */
 export function heldOf(window: WindowLimit, demand: Demand): number {

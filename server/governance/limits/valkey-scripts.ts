@@ -80,6 +80,15 @@ end
 local function confirm(ids)
   for id in string.gmatch(ids, '[^,]+') do redis.call('HDEL', P .. 'x:' .. owner, id) end
 end
+local function remember(id, counted)
+  local key = P .. 'x:' .. owner
+  if not next(counted) then
+    redis.call('HDEL', key, id)
+    return
+  end
+  redis.call('HSET', key, id, cjson.encode(counted))
+  redis.call('PEXPIRE', key, 172800000)
+end
 local function lease(ms)
   redis.call('ZADD', P .. 'owners', whole(server + ms), owner)
   redis.call('ZREMRANGEBYSCORE', P .. 'owners', '-inf', whole(server - 86400000))
@@ -151,6 +160,7 @@ for _, s in ipairs(plan.s) do
   end
 end
 for i, b in ipairs(plan.b) do if b.m == 'requests' then putBucket(b, levels[i] - 1, now) end end
+local taken = {}
 for i, w in ipairs(plan.w) do
   local once, hold = 0, 0
   if w.m == 'tokens' or w.m == 'micros' then
@@ -160,16 +170,19 @@ for i, w in ipairs(plan.w) do
   end
   if once > 0 or not known[i] then redis.call('SET', P .. 'w:' .. w.k, whole(spent[i] + once), 'PX', whole(w.x)) end
   if hold > 0 and redis.call('HINCRBY', P .. 'h:' .. w.k, owner, whole(hold)) == hold then redis.call('PEXPIRE', P .. 'h:' .. w.k, whole(w.x)) end
+  if once > 0 and w.z == 0 then taken[w.k] = { once, w.m } end
   out[#out + 1] = whole(spent[i] + once)
 end
 redis.call('SET', P .. 'r:' .. ARGV[4], '1', 'PX', 172800000)
+remember(ARGV[4], taken)
 return out
 `;
 
 /**
  * ARGV: plan, owner, steady ms, reservation id, held tokens, held micro-dollars, generation at admission, requests,
- * input, output, micro-dollars, sealed calls. What was counted is remembered under the owner until its row is sealed. Settling twice changes nothing: the reservation is gone. After the store was emptied
- * the use is added wherever the truth has been put back.
+ * input, output, micro-dollars, sealed calls. What was counted, here or at admission, is remembered under the owner until the
+ * call's row is sealed. Settling twice changes nothing: the reservation is gone. After the store was emptied the use is
+ * added wherever the truth has been put back.
  */
 export const SETTLE = `${PRELUDE}
 local now = steady(tonumber(ARGV[3]))
@@ -196,6 +209,12 @@ for _, b in ipairs(plan.b) do
 end
 local out = {}
 local counted = {}
+local entry = redis.call('HGET', P .. 'x:' .. owner, ARGV[4])
+if entry then
+  for k, of in pairs(cjson.decode(entry)) do
+    if of[2] == 'tool_calls' or (of[2] == 'requests' and ARGV[8] ~= '0') then counted[k] = of end
+  end
+end
 for i, w in ipairs(plan.w) do
   local change = used[w.m]
   if w.m == 'requests' then change = tonumber(ARGV[8]) - (had and 1 or 0) end
@@ -210,10 +229,7 @@ for i, w in ipairs(plan.w) do
   if n and (w.m == 'tokens' or w.m == 'micros') and change > 0 and w.z == 0 then counted[w.k] = { change, w.m } end
   if w.z == 1 then redis.call('DEL', key, P .. 'h:' .. w.k) end
 end
-if next(counted) then
-  redis.call('HSET', P .. 'x:' .. owner, ARGV[4], cjson.encode(counted))
-  redis.call('PEXPIRE', P .. 'x:' .. owner, 172800000)
-end
+remember(ARGV[4], counted)
 return out
 `;
 
@@ -245,28 +261,38 @@ end
 return out
 `;
 
-/** ARGV: plan, owner that is dead, call, 1 when its row is known, and then its tokens and micro-dollars. */
+/**
+ * ARGV: plan, owner that is dead, call, 1 when its row is known, then its tokens, micro-dollars and requests. A call
+ * without a row has used nothing that the truth knows of.
+ */
 export const RESOLVE = `${PRELUDE}
 local key = P .. 'x:' .. owner
 local entry = redis.call('HGET', key, ARGV[3])
-if not entry or redis.call('HDEL', key, ARGV[3]) == 0 or ARGV[4] ~= '1' then return 0 end
-local is = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]) }
+if not entry or redis.call('HDEL', key, ARGV[3]) == 0 then return 0 end
+local is = { tokens = 0, micros = 0, requests = 0, tool_calls = 0 }
+if ARGV[4] == '1' then is = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]), requests = tonumber(ARGV[7]) } end
 for k, of in pairs(cjson.decode(entry)) do
   local n = redis.call('GET', P .. 'w:' .. k)
-  if n then redis.call('SET', P .. 'w:' .. k, whole(math.max(0, tonumber(n) - of[1] + is[of[2]])), 'KEEPTTL') end
+  -- A row does not say how many results of tools its request brought: those that were counted stay.
+  if n then redis.call('SET', P .. 'w:' .. k, whole(math.max(0, tonumber(n) - of[1] + (is[of[2]] or of[1]))), 'KEEPTTL') end
 end
 return 1
 `;
 
 /**
- * ARGV: plan, owner, lease ms, sealed calls, then quadruples of reservation id, its tokens, micro-dollars and plan of those to hold
- * again. Renews the lease; 0 when it had run out, and with it what the owner held.
+ * ARGV: plan, owner, lease ms, sealed calls, the owner's name before, then quadruples of reservation id, its tokens,
+ * micro-dollars and plan of those to hold again. Renews the lease; 0 when it had run out, and with it what the owner held.
  */
 export const RENEW = `${PRELUDE}
 local kept = isAlive(owner)
 lease(tonumber(ARGV[3]))
 confirm(ARGV[4])
-for i = 5, #ARGV, 4 do
+for i = 6, #ARGV, 4 do
+  local counted = redis.call('HGET', P .. 'x:' .. ARGV[5], ARGV[i])
+  if counted and ARGV[5] ~= owner then
+    redis.call('HDEL', P .. 'x:' .. ARGV[5], ARGV[i])
+    remember(ARGV[i], cjson.decode(counted))
+  end
   local p = cjson.decode(ARGV[i + 3])
   local amount = { tokens = tonumber(ARGV[i + 1]), micros = tonumber(ARGV[i + 2]) }
   redis.call('SET', P .. 'r:' .. ARGV[i], '1', 'PX', 172800000)

@@ -17,6 +17,8 @@ export interface ValkeyCountersOptions {
   /** How long what this process holds outlives it. */
   readonly leaseMs?: number;
   readonly renewMs?: number;
+  /** How long after its lease a dead process may still come back and show its rows. */
+  readonly rowsWithinMs?: number;
 }
 
 interface Open {
@@ -39,6 +41,7 @@ interface Held {
   leasedAt: number;
   /** Settled calls whose rows are sealed, not yet told. */
   sealed: string[];
+  telling: ReturnType<typeof setTimeout> | null;
   usedAt: number;
 }
 
@@ -46,7 +49,8 @@ const DAY = 86_400_000;
 const SETTLE_AGAIN_MS = 500;
 const LOOK_AGAIN_MS = 25;
 const IDLE_MS = 600_000;
-/** A dead process that has not come back by then has no rows to show: what it counted stays counted. */
+const TOLD_WITHIN_MS = 50;
+/** A process that is dead so long, after its lease, has no rows to show: what it counted and nobody recorded is given back. */
 const ROWS_WITHIN_MS = 40_000;
 
 /**
@@ -130,8 +134,17 @@ export class ValkeyCounters implements Counters {
     await this.run(WARM, tenant, [this.planText(plan), tenant.owner, text(at), uuid(), ...[...spent].flatMap(([index, amount]) => [text(index), text(amount)])]);
   }
 
+  /** Told with the next script of the tenant, or soon: until then a call's use is in doubt should this process die. */
   sealed({ id, plan }: Pick<Reservation, "id" | "plan">): void {
-    this.tenants.get(plan.tenantId)?.sealed.push(id);
+    const tenant = this.tenants.get(plan.tenantId);
+    if (tenant === undefined) return;
+    tenant.sealed.push(id);
+    if (tenant.telling !== null || this.closed) return;
+    tenant.telling = setTimeout(() => {
+      tenant.telling = null;
+      if (tenant.sealed.length > 0) void this.renew(tenant);
+    }, TOLD_WITHIN_MS);
+    tenant.telling.unref();
   }
 
   async resolve(rowsOf: RowsOf): Promise<void> {
@@ -143,8 +156,11 @@ export class ValkeyCounters implements Counters {
       const rows = await rowsOf(tenant.id, entries.map(({ id }) => callOf(id)));
       for (const { owner, id, deadMs } of entries) {
         const row = rows.get(callOf(id));
-        if (row !== undefined) await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros)]);
-        else if (deadMs > ROWS_WITHIN_MS) await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0"]);
+        if (row !== undefined) await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros), text(row.requests)]);
+        else if (deadMs > (this.options.rowsWithinMs ?? ROWS_WITHIN_MS)) {
+          await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0", "0"]);
+          this.options.log.warn("limits_given_back", { tenant_id: tenant.id, call_id: callOf(id) });
+        }
       }
     }
   }
@@ -164,7 +180,7 @@ export class ValkeyCounters implements Counters {
   private tenant(id: string): Held {
     let tenant = this.tenants.get(id);
     if (tenant === undefined) {
-      tenant = { id, open: new Map(), owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], usedAt: 0 };
+      tenant = { id, open: new Map(), owner: uuid(), generation: null, leasedAt: this.options.now(), sealed: [], telling: null, usedAt: 0 };
       this.tenants.set(id, tenant);
     }
     tenant.usedAt = this.options.now();
@@ -207,18 +223,19 @@ export class ValkeyCounters implements Counters {
   /** The lease ran out while this process was not running: under the old name nothing counts any more. */
   private async holdUnderNewName(tenant: Held): Promise<void> {
     this.options.log.warn("limits_lease_lost", { tenant_id: tenant.id });
+    const before = tenant.owner;
     tenant.owner = uuid();
     tenant.leasedAt = this.options.now();
-    await this.holdAgain(tenant, [...tenant.open.values()]);
+    await this.holdAgain(tenant, [...tenant.open.values()], before);
   }
 
-  private async holdAgain(tenant: Held, lost: readonly Open[]): Promise<void> {
+  private async holdAgain(tenant: Held, lost: readonly Open[], before = tenant.owner): Promise<void> {
     if (lost.length === 0) return;
     for (const open of lost) {
       open.owner = tenant.owner;
       open.generation = tenant.generation ?? "";
     }
-    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", ...lost.flatMap(({ id, plan, demand }) => [id, text(demand.tokens), text(demand.micros), this.planText(plan)])]);
+    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", before, ...lost.flatMap(({ id, plan, demand }) => [id, text(demand.tokens), text(demand.micros), this.planText(plan)])]);
   }
 
   private async renewAll(): Promise<void> {
@@ -227,14 +244,18 @@ export class ValkeyCounters implements Counters {
         if (this.options.now() - tenant.usedAt > IDLE_MS) this.tenants.delete(tenant.id);
         continue;
       }
-      const asked = this.options.now();
-      try {
-        const kept = await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), told(tenant)]);
-        if (kept === 0) await this.holdUnderNewName(tenant);
-        else tenant.leasedAt = Math.max(tenant.leasedAt, asked);
-      } catch (error) {
-        this.options.log.warn("limits_lease_not_renewed", { tenant_id: tenant.id, error: error as Error });
-      }
+      await this.renew(tenant);
+    }
+  }
+
+  private async renew(tenant: Held): Promise<void> {
+    const asked = this.options.now();
+    try {
+      const kept = await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), told(tenant), tenant.owner]);
+      if (kept === 0) await this.holdUnderNewName(tenant);
+      else tenant.leasedAt = Math.max(tenant.leasedAt, asked);
+    } catch (error) {
+      this.options.log.warn("limits_lease_not_renewed", { tenant_id: tenant.id, error: error as Error });
     }
   }
 

@@ -54,8 +54,8 @@ export function dearest(model: ModelEntry, inputTokens: number, outputTokens: nu
     for (const of of [prices, ...tiers.map((tier) => tier.prices)]) {
       if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0)) return null;
       const cost = costOf([
-        { tokens: inputTokens, pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0) },
-        { tokens: outputTokens, pricePerMillion: of.output ?? 0 },
+        { tokens: inputTokens, pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0, of.audioInput ?? 0) },
+        { tokens: outputTokens, pricePerMillion: Math.max(of.output ?? 0, of.audioOutput ?? 0) },
       ]);
       most = most === null ? cost : Math.max(most, cost);
     }
@@ -67,7 +67,7 @@ export function dearest(model: ModelEntry, inputTokens: number, outputTokens: nu
 export function affordable(model: ModelEntry, worst: WorstCase, measure: "tokens" | "micros", left: number): number | null {
   let output = left - worst.inputTokens;
   if (measure === "micros") {
-    const price = Math.max(...model.priceSchedule.flatMap(({ prices, tiers }) => [prices.output ?? 0, ...tiers.map((tier) => tier.prices.output ?? 0)]));
+    const price = Math.max(...model.priceSchedule.flatMap(({ prices, tiers }) => [prices, ...tiers.map((tier) => tier.prices)].map((of) => Math.max(of.output ?? 0, of.audioOutput ?? 0))));
     const forInput = dearest(model, worst.inputTokens, 0) ?? 0;
     // One micro-dollar less: a cost is rounded once, over its sum.
     output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);

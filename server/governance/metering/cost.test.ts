@@ -56,6 +56,26 @@ describe("what a call costs, worked by hand", () => {
     expect(costOfUsage(prices, { ...NOTHING, inputUncached: 300, cacheRead: 20_000, cacheWrite: 4_000, output: 250 })).toEqual({ micros: 9_405, cacheSavings: 18_700 });
   });
 
+  test("audio, by prices of its own", () => {
+    // gpt-audio: $2.50 in, $10 out, $32 an input and $64 an output token of audio
+    const prices: Prices = { ...UNPRICED, input: usd(2.5), output: usd(10), audioInput: usd(32), audioOutput: usd(64) };
+    // 1,000 in, 400 of them audio; 500 out, 300 of them audio: 600 x 2.5 + 400 x 32 + 200 x 10 + 300 x 64
+    const usage: Usage = { ...NOTHING, inputUncached: 1_000, output: 500, audioInput: 400, audioOutput: 300 };
+    expect(costOfUsage(prices, usage)?.micros).toBe(1_500 + 12_800 + 2_000 + 19_200);
+    // Where audio has no price of its own it is like other tokens.
+    expect(costOfUsage({ ...UNPRICED, input: usd(2.5), output: usd(10) }, usage)?.micros).toBe(7_500);
+  });
+
+  test("searches, by a fee beside the tokens", () => {
+    // $10 for a thousand: 10,000 micro-dollars each; 100 x 2 + 3 x 10,000
+    const prices: Prices = { ...UNPRICED, input: usd(2), output: usd(10), webSearch: usd(10_000) };
+    const usage: Usage = { ...NOTHING, inputUncached: 100, webSearches: 3 };
+    expect(costOfUsage(prices, usage)?.micros).toBe(30_200);
+    // A search without a price leaves the call unpriced; without a search nothing is asked for.
+    expect(costOfUsage({ ...prices, webSearch: null }, usage)).toBeNull();
+    expect(costOfUsage({ ...prices, webSearch: null }, { ...usage, webSearches: 0 })?.micros).toBe(200);
+  });
+
   test("rounds once, half up, over the sum", () => {
     // 1 x 0.15 + 1 x 0.60 = 0.75 micro-dollars
     const prices = { ...UNPRICED, input: 150_000, output: 600_000 };

@@ -18,21 +18,30 @@ export function costAt(schedule: readonly DatedPrices[], usage: Usage, millis: n
 }
 
 /**
- * Null when a token was used that has no price: an unpriced call is not a free one. A cache price that is not set falls
+ * Null when something was used that has no price: an unpriced call is not a free one. A cache price that is not set falls
  * back to the plain input price, the most the provider would bill for reading. Writes kept for an hour fall back to twice
  * the input price: Claude models, wherever they are served, are the only ones that tell them apart, and that is the ratio
  * their vendor publishes.
  */
 export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const { input, output } = prices;
+  const { audioInput = 0, audioOutput = 0, webSearches = 0 } = usage;
   if ((input === null && inputTokens(usage) > 0) || (output === null && usage.output > 0)) return null;
+  if (webSearches > 0 && prices.webSearch == null) return null;
   const plain = input ?? 0;
   const cached = [
     { tokens: usage.cacheRead, pricePerMillion: prices.cacheRead ?? plain },
     { tokens: usage.cacheWrite, pricePerMillion: prices.cacheWrite ?? plain },
     { tokens: usage.cacheWriteHour, pricePerMillion: prices.cacheWriteHour ?? plain * 2 },
   ];
-  const micros = costOf([{ tokens: usage.inputUncached, pricePerMillion: plain }, ...cached, { tokens: usage.output, pricePerMillion: output ?? 0 }]);
+  const micros = costOf([
+    { tokens: usage.inputUncached - audioInput, pricePerMillion: plain },
+    { tokens: audioInput, pricePerMillion: prices.audioInput ?? plain },
+    ...cached,
+    { tokens: usage.output - audioOutput, pricePerMillion: output ?? 0 },
+    { tokens: audioOutput, pricePerMillion: prices.audioOutput ?? output ?? 0 },
+    { tokens: webSearches, pricePerMillion: prices.webSearch ?? 0 },
+  ]);
   const cachedTokens = usage.cacheRead + cacheWriteTokens(usage);
   if (cachedTokens === 0) return { micros, cacheSavings: null };
   return { micros, cacheSavings: costOf([{ tokens: cachedTokens, pricePerMillion: plain }]) - costOf(cached) };

@@ -1,3 +1,4 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { estimateTokens } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
@@ -23,7 +24,7 @@ export const parameters: RequestControl = {
     if (view.opaque && (added || rules.bannedPatterns.length > 0)) return refused(rejected("prompt", "must be text in this resource group, because its texts are looked at and added to"));
     const generates = view.model?.modes.includes("embedding") !== true;
     // What the caller wrote is looked at before what governance adds to it.
-    const refusal = banned(call, view, rules) ?? (generates ? temperature(call, view, rules, model.defaultTemperature) : null) ?? inputTokens(view, rules) ?? (generates ? outputTokens(call, view, rules, model.defaultMaxTokens) : null) ?? tools(call, view, rules);
+    const refusal = banned(call, view, rules) ?? (generates ? temperature(call, view, rules, model) : null) ?? inputTokens(view, rules) ?? (generates ? outputTokens(call, view, rules, model.defaultMaxTokens) : null) ?? tools(call, view, rules);
     if (refusal !== null) return refused(refusal);
     if (added && generates) view.addInstructions(rules.prepend, rules.append);
     return PASS;
@@ -34,9 +35,11 @@ function rejected(parameter: string, words: string): Refusal {
   return refuse("parameter_rejected", words, { fields: [{ field: parameter, message: words }] });
 }
 
-function temperature(call: Call, view: RequestView, rules: Governance, modelDefault: number | null): Refusal | null {
+function temperature(call: Call, view: RequestView, rules: Governance, { defaultTemperature, supportsSampling }: ModelEntry): Refusal | null {
   const { maxTemperature } = rules;
-  if (maxTemperature === null || (view.temperature ?? modelDefault ?? DEFAULT_TEMPERATURE) <= maxTemperature) return null;
+  if (maxTemperature === null || (view.temperature ?? defaultTemperature ?? DEFAULT_TEMPERATURE) <= maxTemperature) return null;
+  // A model that takes none samples as its vendor made it, and would refuse to be told.
+  if (view.temperature === null && !supportsSampling) return null;
   if (view.temperature !== null && rules.rejectTemperature) return rejected("temperature", `must be at most ${maxTemperature} in this resource group`);
   view.temperature = maxTemperature;
   call.row.llm_temperature = maxTemperature;

@@ -33,6 +33,7 @@ export interface Sent {
 /** Completes the record: after this the row says everything it will ever say. */
 export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
   const { row } = call;
+  for (const tell of call.beforeRecord) tell();
   const mode = keptBodies(call);
   row.http_status_code = outcome.status;
   row.success = outcome.errorType === null;

@@ -59,6 +59,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     tools: null,
     model: null,
     attempts: [],
+    beforeRecord: [],
     whenEnded: [],
     reservation: null,
     requestContent: null,

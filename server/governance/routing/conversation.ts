@@ -56,7 +56,7 @@ export function conversationErrand(conversation: Conversation, parts: Conversati
     inputCharacters: inbound.inputCharacters,
     prepare(call, model) {
       const format = providerFormat(model, caller.format);
-      const changes: OutboundChanges = { model: model.modelName, defaultTemperature: model.supportsSampling ? model.defaultTemperature : null, defaultMaxTokens: model.defaultMaxTokens, maxTokensName: model.maxTokensParameter, systemPrompt: model.systemPrompt };
+      const changes: OutboundChanges = { model: model.modelName, defaultTemperature: model.supportsSampling ? model.defaultTemperature : null, defaultMaxTokens: model.defaultMaxTokens, sampling: model.supportsSampling, maxTokensName: model.maxTokensParameter, systemPrompt: model.systemPrompt };
       if (format === caller.format) return passing(conversation, changes, model);
       if (conversation.statefulFields.length > 0) return unsupported(conversation.statefulFields.map((field) => ({ field, message: "needs a provider that keeps state, which the model's provider does not" })));
       return translating(call, conversation, changes, model, format, parts);

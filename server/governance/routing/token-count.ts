@@ -1,9 +1,9 @@
-import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import type { Route } from "../call.ts";
 import type { WholeAnswer } from "../surface.ts";
 import type { Errand } from "./errand.ts";
+import { providerFormat, type Spoken } from "./provider-format.ts";
 
 /** How many tokens a request would be, in the caller's own format. */
 export interface TokenCount {
@@ -19,8 +19,9 @@ export function asksVendor(route: Route, { operation }: TokenCount): boolean {
   return route.members.every(({ model }) => counts(model, operation));
 }
 
-export function counts({ provider }: { readonly provider: Pick<ModelEntry["provider"], "apiFormat"> }, operation: TokenCount["operation"]): boolean {
-  return provider.apiFormat === (operation === "count_tokens" ? "anthropic" : "gemini");
+export function counts(model: Spoken, operation: TokenCount["operation"]): boolean {
+  // Google's own count on Vertex takes another body than that of the Gemini API.
+  return operation === "gemini_count" ? model.provider.apiFormat === "gemini" : providerFormat(model, "messages") === "messages";
 }
 
 export function tokenCountErrand({ inbound, operation, headers }: TokenCount): Errand {

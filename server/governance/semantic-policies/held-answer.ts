@@ -24,6 +24,11 @@ export async function hold(call: Call, answer: StreamAnswer, idleMs: number): Pr
       const { done, value } = await upstream.read();
       if (done) break;
       const piece = codec.push(value);
+      const refusal = answer.refusal?.(false) ?? null;
+      if (refusal !== null) {
+        void upstream.cancel().catch(() => undefined);
+        return refusal;
+      }
       if (piece === null) continue;
       pieces.push(piece);
       bytes += piece.byteLength;
@@ -40,6 +45,8 @@ export async function hold(call: Call, answer: StreamAnswer, idleMs: number): Pr
   const why = abortReason(call);
   if (why !== null) return why === "upstream_timeout" ? refuse("upstream_timeout") : refuse("upstream_interrupted");
   const end = broken === null ? codec.end() : null;
+  const refusal = answer.refusal?.(true) ?? null;
+  if (refusal !== null) return refusal;
   const all = end?.last == null ? pieces : [...pieces, end.last];
   const given = {
     push: () => null,

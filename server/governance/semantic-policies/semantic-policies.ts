@@ -80,7 +80,9 @@ export class SemanticPolicies implements RequestControl {
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(call, conversation, policies, answer);
     const held = await hold(call, answer, answer.idleMs ?? this.parts.idleMs);
     const given = isRefusal(held) ? held : ((await this.apply(call, policies, "output", textOfEvents(readPieces(conversation, held.pieces).events))) ?? held.answer);
-    if (isRefusal(given)) settle(call, streamUsage(answer));
+    if (isRefusal(given)) {
+      settle(call, streamUsage(answer));
+    }
     return given;
   }
 

@@ -84,7 +84,7 @@ function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, 
   const tooSilent = (ms: number) => {
     if (id !== null && !codec.asked && ms >= timeoutMs) call.abort.abort("upstream_timeout" satisfies AbortReason);
   };
-  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null };
+  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, refusal: (ended) => (ended ? codec.refusal : null) };
 }
 
 async function whole(call: Call, response: Response, headers: Record<string, string>, edit: EditAnswer, timeoutMs: number): Promise<Answer | Refusal> {

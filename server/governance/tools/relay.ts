@@ -86,14 +86,11 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
     usage: null,
     outputLength: 0,
     providerError: null,
-    get refusal() {
-      return state.failed;
-    },
     push: (piece) => piece,
     end: () => ({ complete: state.last !== null, last: state.last, told: false }),
   };
   call.row.proxy_subtype = "sse_stream";
-  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null };
+  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null, refusal: (ended) => (ended ? state.failed : null) };
 }
 
 function isRefusal2(value: string | Refusal): value is Refusal {

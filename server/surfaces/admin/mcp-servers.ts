@@ -1,8 +1,12 @@
 import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
 import { mcpHealth, mcpServer, mcpServerCreate, mcpServerQuery, mcpServerUpdate, mcpSnapshot, refreshResult, testConnectionBody, testConnectionResult } from "@gatehouse/contracts/mcp-servers";
-import { listMcpSnapshots, mcpServers, probedMcpServer, recordDiscovery, recordServerHealth } from "../../directory/tools/mcp-servers.ts";
+import { ICON_BYTES, listMcpSnapshots, mcpServers, probedMcpServer, recordDiscovery, recordServerHealth, setMcpServerIcon } from "../../directory/tools/mcp-servers.ts";
 import { endpointUrl, type ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { Discovery } from "../../governance/tools/discovery.ts";
+import { readBody } from "../../governance/read-body.ts";
+import { isRefusal } from "../../governance/surface.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { formFile } from "../../wire/form-file.ts";
 import { diffTools } from "../../wire/mcp/tool-definitions.ts";
 import { type AdminCall, operation, type Operation } from "./operation.ts";
 import { idOf, listed, resource } from "./resource.ts";
@@ -70,6 +74,22 @@ export const mcpServerOperations: readonly Operation[] = [
       const healthy = status === "found";
       const at = await recordServerHealth(call.services.directory, call.tenantId, server.id, healthy);
       return { id: server.id, is_healthy: healthy, status, detail, health_checked_at: at.toISOString() };
+    },
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: `${PATH}/{id}/icon`,
+    summary: "Give a tool server an icon",
+    description: "multipart/form-data with the file as `file`: JPEG, PNG, WebP or GIF, at most 64 KB.",
+    answer: { status: 200, about: "The record as it is now", schema: mcpServer },
+    async run(call) {
+      await mcpServers.get(call.services.directory, call.tenantId, idOf(call));
+      const body = await readBody(call.request, ICON_BYTES * 2);
+      if (isRefusal(body)) throw new Refused(body);
+      const file = await formFile(body, call.request.headers.get("content-type"), "file");
+      if (file === null) throw new Refused(refuse("invalid_body", "file is required, as multipart/form-data", { fields: [{ field: "file", message: "is required, as multipart/form-data" }] }));
+      return call.write((write) => setMcpServerIcon(write, call.tenantId, idOf(call), file, "file"));
     },
   }),
   operation({

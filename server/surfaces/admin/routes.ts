@@ -2,11 +2,13 @@ import { adminLogOperations } from "./admin-log.ts";
 import { adminUserOperations } from "./admin-users.ts";
 import { apiKeyOperations } from "./api-keys.ts";
 import { approvalOperations } from "./approvals.ts";
+import { argumentPolicyOperations } from "./argument-policies.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
 import { endUserGroupOperations } from "./end-user-groups.ts";
 import { endUserOperations } from "./end-users.ts";
+import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
@@ -47,6 +49,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...virtualServerOperations,
   ...approvalOperations,
   ...groupPolicyOperations,
+  ...guardrailOperations,
+  ...argumentPolicyOperations,
   ...alertOperations,
   ...semanticCacheOperations,
   ...semanticPolicyOperations,

@@ -7,13 +7,13 @@ const encoder = new TextEncoder();
 export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(bodyOf(refusal)) }),
   // Inside a stream the official clients raise what stands under `error` as an object.
-  streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code } })}\n\n`),
+  streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code, ...refusal.extra } })}\n\n`),
 };
 
 /** The same, with the error event of the Responses stream, which is flat. */
 export const responsesRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: llmRefusals.refusal,
-  streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: 0 })}\n\n`),
+  streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: 0, ...refusal.extra })}\n\n`),
 };
 
 /** Rates, quotas and guardrails have shapes of their own (interface 7.1 to 7.3). */
@@ -25,6 +25,7 @@ function bodyOf(refusal: Refusal): object {
     case "run_ceiling_reached":
       return { error: refusal.message, ...refusal.extra };
     case "guardrail_blocked":
+    case "argument_policy_denied":
     case "semantic_policy_block":
       return { error: { code: refusal.code, message: refusal.message, ...refusal.extra } };
     default:

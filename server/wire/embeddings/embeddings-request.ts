@@ -65,6 +65,10 @@ export class EmbeddingsRequest implements InboundRequest {
     );
   }
 
+  definitions(): readonly TextSlot[] {
+    return [];
+  }
+
   get inputCharacters(): number {
     const { input } = this.document.value;
     if (typeof input === "string") return input.length;

@@ -39,16 +39,20 @@ export function readCountTokensRequest(bytes: Uint8Array, model: string): Gemini
 class GeminiCountRequest extends GeminiRequest {
   private readonly outer: { readonly document: JsonDocument; readonly name: string } | null;
   private readonly hadInstructions: boolean;
+  private readonly hadSettings: boolean;
 
   constructor(document: JsonDocument, model: string, outer: { document: JsonDocument; name: string } | null) {
     super(document, { model, stream: false });
     this.outer = outer;
     this.hadInstructions = this.instructions !== null;
+    this.hadSettings = member(document.value, "generationConfig") !== undefined;
   }
 
   override outbound(changes: OutboundChanges): string {
-    const edits = this.edits({ ...changes, defaultTemperature: null, defaultMaxTokens: null });
+    const edits: Map<string, string | null> = this.edits({ ...changes, defaultTemperature: null, defaultMaxTokens: null });
     const added = !this.hadInstructions && (changes.systemPrompt !== null || this.instructions !== null);
+    // Settings that a control made change no count, and the plain form has no place for them.
+    if (!this.hadSettings && member(this.document.value, "generationConfig") !== undefined) edits.set(spellingIn(this.document.value, "generationConfig"), null);
     if (this.outer === null && !added) return this.document.text(edits);
     // The provider requires the name here, and that it is the address's.
     const model = qualifiedModel(changes.model);

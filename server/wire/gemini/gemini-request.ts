@@ -1,3 +1,4 @@
+import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
@@ -89,6 +90,11 @@ export class GeminiRequest implements InboundRequest {
       slots.push(...contentSlots(content, roleOf(content), () => this.document.touch("contents")));
     }
     return slots;
+  }
+
+  definitions(): readonly TextSlot[] {
+    const members = ["tools", "generationConfig"].map((name) => spellingIn(this.body, name));
+    return definitionTexts(this.body, members, (member) => this.document.touch(member));
   }
 
   get inputCharacters(): number {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { inputTokens, type Usage } from "../usage.ts";
-import { numberIn } from "./members.ts";
+import { audioOf, inputTokens, type Usage } from "../usage.ts";
+import { numberIn, objectsIn, textIn } from "./members.ts";
 
 /**
  * A `usageMetadata` member; null when it tells no tokens. The prompt's count includes what came from the cache and not
@@ -14,15 +14,22 @@ export function readGeminiUsage(value: unknown): Usage | null {
   const prompt = count("promptTokenCount");
   const cacheRead = Math.min(count("cachedContentTokenCount"), prompt);
   const reasoning = count("thoughtsTokenCount");
+  const inputUncached = prompt - cacheRead + count("toolUsePromptTokenCount");
+  const freshAudio = Math.max(0, audioIn(value, "promptTokensDetails") - audioIn(value, "cacheTokensDetails"));
   return {
-    inputUncached: prompt - cacheRead + count("toolUsePromptTokenCount"),
+    inputUncached,
     cacheRead,
     cacheWrite: 0,
     cacheWriteHour: 0,
     output: count("candidatesTokenCount") + reasoning,
     reasoning,
+    ...audioOf(Math.min(freshAudio, inputUncached), Math.min(audioIn(value, "candidatesTokensDetails"), count("candidatesTokenCount"))),
     estimated: false,
   };
+}
+
+function audioIn(usage: JsonObject, name: string): number {
+  return objectsIn(usage, name).reduce((sum, detail) => sum + (textIn(detail, "modality") === "AUDIO" ? Math.max(0, Math.floor(numberIn(detail, "tokenCount") ?? 0)) : 0), 0);
 }
 
 export function writeGeminiUsage(usage: Usage): JsonObject {

@@ -122,7 +122,7 @@ describe("messages", () => {
 
 describe("tool definitions", () => {
   test("have one hash however their names are ordered", () => {
-    const turned = (value: JsonValue): JsonValue => (Array.isArray(value) ? value.map(turned) : typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).reverse().map(([name, child]) => [name, turned(child as JsonValue)])) : value);
+    const turned = (value: JsonValue): JsonValue => (Array.isArray(value) ? value.map(turned) : typeof value === "object" && value !== null ? Object.fromEntries(Object.entries(value).toReversed().map(([name, child]) => [name, turned(child as JsonValue)])) : value);
     fc.assert(
       fc.property(json, (value) => {
         expect(digestOf(turned(value))).toBe(digestOf(value));

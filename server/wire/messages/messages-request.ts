@@ -1,3 +1,4 @@
+import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { checkVersion, refusesSampling } from "./messages-version.ts";
@@ -27,10 +28,13 @@ export class MessagesRequest implements InboundRequest {
   private readonly document: JsonDocument;
   private readonly reading: MessagesReading;
   private slots: readonly TextSlot[] | null = null;
+  /** What of these the caller sent; the controls may set either. */
+  private readonly sent: { readonly temperature: boolean; readonly maxTokens: boolean };
 
   constructor(document: JsonDocument, reading: MessagesReading) {
     this.document = document;
     this.reading = reading;
+    this.sent = { temperature: this.temperature !== null, maxTokens: this.maxTokens !== null };
   }
 
   get body(): JsonObject {
@@ -101,6 +105,10 @@ export class MessagesRequest implements InboundRequest {
     return this.slots;
   }
 
+  definitions(): readonly TextSlot[] {
+    return definitionTexts(this.body, ["tools", "output_format", "output_config"], (member) => this.document.touch(member));
+  }
+
   get inputCharacters(): number {
     return this.texts().reduce((sum, slot) => sum + slot.text.length, 0);
   }
@@ -111,9 +119,11 @@ export class MessagesRequest implements InboundRequest {
     if (this.model !== changes.model) edits.set("model", JSON.stringify(changes.model));
     if (changes.systemPrompt !== null) edits.set("system", JSON.stringify(withInstructions(this.body.system, [changes.systemPrompt], [])));
     const { maxTokensRequired: answering, version } = this.reading;
-    if (answering && this.temperature === null && changes.defaultTemperature !== null && !refusesSampling(version)) {
-      edits.set("temperature", JSON.stringify(changes.defaultTemperature));
-    }
+    const sampling = answering && changes.sampling !== false && !refusesSampling(version);
+    if (sampling && this.temperature === null && changes.defaultTemperature !== null) edits.set("temperature", JSON.stringify(changes.defaultTemperature));
+    // What a control set and the vendor would refuse here stays out; what the caller sent is the vendor's to answer.
+    if (!sampling && this.temperature !== null && !this.sent.temperature) edits.set("temperature", null);
+    if (!answering && this.maxTokens !== null && !this.sent.maxTokens) edits.set("max_tokens", null);
     if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null) edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
     return this.document.text(edits);
   }

@@ -14,6 +14,7 @@ export function usageOf(value: unknown): Usage | null {
   const unexplained = Math.max(0, count(value.cache_creation_input_tokens) - cacheWriteHour - cacheWriteShort);
   const output = count(value.output_tokens);
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  const webSearches = isObject(value.server_tool_use) ? count(value.server_tool_use.web_search_requests) : 0;
   return {
     inputUncached: count(value.input_tokens),
     cacheRead: count(value.cache_read_input_tokens),
@@ -21,6 +22,7 @@ export function usageOf(value: unknown): Usage | null {
     cacheWriteHour,
     output,
     reasoning: Math.min(count(details.thinking_tokens), output),
+    ...(webSearches > 0 ? { webSearches } : {}),
     estimated: false,
   };
 }

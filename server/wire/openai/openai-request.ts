@@ -1,3 +1,4 @@
+import { definitionTexts } from "../definition-texts.ts";
 import type { JsonDocument, JsonObject } from "../document.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
@@ -100,6 +101,10 @@ export abstract class OpenAiRequest implements InboundRequest {
     const slots: TextSlot[] = [];
     this.visitAll((role, kind, holder, key, member) => slots.push(new PlacedText(role, kind, holder, key, () => this.changed(member))));
     return slots;
+  }
+
+  definitions(): readonly TextSlot[] {
+    return definitionTexts(this.body, ["tools", "functions", "response_format", "text"], (member) => this.changed(member));
   }
 
   outbound(changes: OutboundChanges): string {

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../document.ts";
-import { cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
+import { audioOf, cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
 
 const count = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0);
 
@@ -13,8 +13,10 @@ export function usageOf(value: unknown): Usage | null {
   const cacheRead = Math.min(count(details.cached_tokens ?? usage.prompt_cache_hit_tokens), prompt);
   const cacheWrite = Math.min(count(details.cache_write_tokens), prompt - cacheRead);
   const output = count(usage.completion_tokens);
-  const reasoning = Math.min(count(detailsOf(usage.completion_tokens_details).reasoning_tokens), output);
-  return { inputUncached: prompt - cacheRead - cacheWrite, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, estimated: false };
+  const written = detailsOf(usage.completion_tokens_details);
+  const reasoning = Math.min(count(written.reasoning_tokens), output);
+  const inputUncached = prompt - cacheRead - cacheWrite;
+  return { inputUncached, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, ...audioOf(Math.min(count(details.audio_tokens), inputUncached), Math.min(count(written.audio_tokens), output)), estimated: false };
 }
 
 function detailsOf(value: unknown): Record<string, unknown> {

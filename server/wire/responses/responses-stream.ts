@@ -3,7 +3,7 @@ import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
 import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
-import { usageOf } from "./usage.ts";
+import { usageOfResponse } from "./usage.ts";
 
 const decoder = new TextDecoder();
 
@@ -57,7 +57,7 @@ export class ResponsesStream implements StreamCodec {
   private read(event: JsonObject): void {
     const type = filledOf(event.type) ?? "";
     const response = objectOf(event.response);
-    if (response !== null) this.usage = usageOf(response.usage) ?? this.usage;
+    if (response !== null) this.usage = usageOfResponse(response) ?? this.usage;
     switch (type) {
       case "response.completed":
       case "response.incomplete":

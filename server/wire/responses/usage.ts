@@ -1,6 +1,13 @@
 import type { JsonObject } from "../document.ts";
-import { objectOf, wholeOf } from "../openai/loose-fields.ts";
+import { objectOf, objectsOf, wholeOf } from "../openai/loose-fields.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
+
+/** Of a whole response: its `usage` member, and the searches among its output. Null when it tells none. */
+export function usageOfResponse(response: JsonObject): Usage | null {
+  const usage = usageOf(response.usage);
+  const webSearches = [...objectsOf(response.output).filter(([item]) => item.type === "web_search_call" && (objectOf(item.action)?.type ?? "search") === "search")].length;
+  return usage === null || webSearches === 0 ? usage : { ...usage, webSearches };
+}
 
 /** The `usage` member of a response; null when it is not one. Cached counts are parts of the input. */
 export function usageOf(value: unknown): Usage | null {

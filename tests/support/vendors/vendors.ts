@@ -24,6 +24,7 @@ const VENDORS: Readonly<Record<string, { readonly answer: Answer; readonly key: 
 function answerVertex(path: string, body: Loose): Response {
   const [, model, method] = /\/publishers\/anthropic\/models\/([^:]+):(\w+)$/.exec(path) ?? [];
   if (model === undefined) return answerGemini(path, body);
+  if (model === "count-tokens") return answerAnthropic("/v1/messages/count_tokens", body, { "anthropic-version": body.anthropic_version });
   return answerAnthropic("/v1/messages", { ...body, model, stream: method === "streamRawPredict" }, { "anthropic-version": body.anthropic_version });
 }
 

@@ -9,6 +9,9 @@ export interface CatalogPrices {
   readonly cache_read_cost_per_million_tokens: number | null;
   readonly cache_write_cost_per_million_tokens: number | null;
   readonly cache_write_hour_cost_per_million_tokens: number | null;
+  readonly audio_input_cost_per_million_tokens: number | null;
+  readonly audio_output_cost_per_million_tokens: number | null;
+  readonly web_search_cost_per_thousand: number | null;
   readonly price_tiers: PriceTier[];
   readonly price_changes: PriceChange[];
   readonly audio_input_cost_per_second: number | null;
@@ -20,6 +23,8 @@ const KEYS = [
   ["cache_read_mtok", "cache_read_cost_per_million_tokens"],
   ["cache_write_mtok", "cache_write_cost_per_million_tokens"],
   ["cache_write_1h_mtok", "cache_write_hour_cost_per_million_tokens"],
+  ["input_audio_mtok", "audio_input_cost_per_million_tokens"],
+  ["output_audio_mtok", "audio_output_cost_per_million_tokens"],
 ] as const;
 
 // Fees every call has and a price by tokens cannot tell. Without them the cost would be a wrong one; unpriced is honest.
@@ -33,7 +38,7 @@ type Plain = Partial<Record<(typeof KEYS)[number][1], number>>;
 export function catalogPrices(info: ModelInfo, media: boolean, now: Date): CatalogPrices {
   const all = Array.isArray(info.prices) ? info.prices : [{ prices: info.prices }];
   // What follows the hour of the day has no one price.
-  if (all.some(({ constraint, prices }) => constraint?.type === "time_of_date" || unpriceable(prices, media))) return shape({}, [], [], null);
+  if (all.some(({ constraint, prices }) => constraint?.type === "time_of_date" || unpriceable(prices, media))) return shape({}, [], [], null, null);
   const [first = { prices: {} }, ...rest] = all;
   const dated = rest
     .flatMap(({ constraint, prices }) => (constraint?.type === "start_date" ? [{ from: new Date(`${constraint.start_date}T00:00:00.000Z`), prices }] : []))
@@ -46,20 +51,24 @@ export function catalogPrices(info: ModelInfo, media: boolean, now: Date): Catal
       return { effective_from: from.toISOString(), ...basesOf(prices), ...(tiers.length === 0 ? {} : { price_tiers: tiers }) };
     });
   const hour = current.input_audio_hours ?? current.audio_hours;
-  return shape(basesOf(current), tiersOf(current), changes, typeof hour === "number" ? hour / 3600 : null);
+  const searches = current.web_searches_kcount;
+  return shape(basesOf(current), tiersOf(current), changes, typeof hour === "number" ? hour / 3600 : null, typeof searches === "number" ? searches : null);
 }
 
 function unpriceable(prices: ModelPrice, media: boolean): boolean {
   return Object.keys(prices).some((key) => BEYOND_TOKENS.test(key) || (media && BY_KIND.test(key)));
 }
 
-function shape(plain: Plain, tiers: PriceTier[], changes: PriceChange[], audioSecond: number | null): CatalogPrices {
+function shape(plain: Plain, tiers: PriceTier[], changes: PriceChange[], audioSecond: number | null, thousandSearches: number | null): CatalogPrices {
   return {
     input_cost_per_million_tokens: plain.input_cost_per_million_tokens ?? null,
     output_cost_per_million_tokens: plain.output_cost_per_million_tokens ?? null,
     cache_read_cost_per_million_tokens: plain.cache_read_cost_per_million_tokens ?? null,
     cache_write_cost_per_million_tokens: plain.cache_write_cost_per_million_tokens ?? null,
     cache_write_hour_cost_per_million_tokens: plain.cache_write_hour_cost_per_million_tokens ?? null,
+    audio_input_cost_per_million_tokens: plain.audio_input_cost_per_million_tokens ?? null,
+    audio_output_cost_per_million_tokens: plain.audio_output_cost_per_million_tokens ?? null,
+    web_search_cost_per_thousand: thousandSearches,
     price_tiers: tiers,
     price_changes: changes,
     audio_input_cost_per_second: audioSecond,

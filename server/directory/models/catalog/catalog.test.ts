@@ -4,7 +4,7 @@ import type { CatalogEntry } from "@gatehouse/contracts/catalog";
 import { catalogEntry as entrySchema } from "@gatehouse/contracts/catalog";
 import { catalogEntry, catalogFacts, listCatalog } from "./catalog.ts";
 import { catalogProvider } from "./known-providers.ts";
-import { dialectByName } from "./model-facts.ts";
+import { dialectByName, outputLimitByName } from "./model-facts.ts";
 
 const NOW = new Date("2026-11-21T12:00:00Z");
 const all = await listCatalog({}, { limit: 10_000, offset: 0 }, NOW);
@@ -122,8 +122,49 @@ test.each([
   ["claude-opus-4-7", false, false],
   ["anthropic.claude-opus-4-8-v1:0", true, false],
   ["claude-sonnet-5", true, false],
+  ["anthropic/claude-opus-4.7", false, false],
   ["claude-fable-5-1", true, false],
   ["gpt-6-sol", null, null],
+  ["gpt-5-mini-2025-08-07", null, false],
+  ["gpt-5-chat-latest", null, null],
+  ["openai/o3", null, false],
+  ["o4-mini", null, false],
 ])("%s: system messages inside a conversation %p, sampling %p", (name, supports_system_turns, supports_sampling) => {
   expect(dialectByName(name)).toEqual({ supports_system_turns, supports_sampling });
+});
+
+test("prices of audio and fees of searches come from the catalog where it has them", async () => {
+  const claude = await catalogEntry("anthropic:claude-sonnet-5", NOW);
+  expect([claude.web_search_cost_per_thousand, claude.audio_input_cost_per_million_tokens]).toEqual([10, null]);
+  expect(all.items.some((entry) => entry.mode === "chat" && (entry.audio_input_cost_per_million_tokens ?? 0) > (entry.input_cost_per_million_tokens ?? 0))).toBe(true);
+});
+
+test.each([
+  ["claude-3-haiku-20240307", 4_096],
+  ["claude-3-5-sonnet-20241022", 8_192],
+  ["claude-3-7-sonnet-20250219", 64_000],
+  ["claude-sonnet-4-20250514", 64_000],
+  ["anthropic.claude-sonnet-4-5-v1:0", 64_000],
+  ["claude-opus-4-20250514", 32_000],
+  ["claude-opus-4-1-20250805", 32_000],
+  ["claude-opus-4-1", 32_000],
+  ["claude-opus-4-5-20251101", 64_000],
+  ["claude-opus-4-7", null],
+  ["anthropic/claude-opus-4.5", 64_000],
+  ["anthropic/claude-opus-4.8", null],
+  ["anthropic/claude-sonnet-4.6", null],
+  ["gemini-3.5-flash", null],
+  ["claude-sonnet-4-6", null],
+  ["claude-fable-5-1", null],
+  ["gpt-4o-mini-2024-07-18", 16_384],
+  ["gpt-4o-audio-preview", null],
+  ["openai/gpt-4.1-nano", 32_768],
+  ["gpt-5-nano", 128_000],
+  ["gpt-5-pro", null],
+  ["o3", 100_000],
+  ["o1-mini", null],
+  ["gemini-2.5-flash-lite", 65_536],
+  ["gemini-2.5-flash-image", null],
+])("an answer of %s has at most %p tokens", (name, limit) => {
+  expect(outputLimitByName(name, ["chat"])).toBe(limit);
 });

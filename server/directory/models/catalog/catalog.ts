@@ -5,7 +5,7 @@ import type { Page, Paged } from "../../../store/paging.ts";
 import { notFound } from "../../writes/records.ts";
 import { catalogPrices } from "./catalog-prices.ts";
 import { CATALOG_PROVIDERS, catalogProvider, type CatalogProvider } from "./known-providers.ts";
-import { capabilitiesByName, modesByName } from "./model-facts.ts";
+import { capabilitiesByName, modesByName, outputLimitByName } from "./model-facts.ts";
 
 /** One model of one known provider, without its prices, which depend on the day. */
 interface Listed {
@@ -67,10 +67,16 @@ function entryOf({ id, provider, modelName, info, modes }: Listed, now: Date): C
     modes: [...modes],
     description: info.description?.trim() || null,
     context_window: info.context_window ?? null,
-    max_output_tokens: null,
+    max_output_tokens: outputLimitOf(info, modes),
     ...catalogPrices(info, !text, now),
     ...capabilitiesByName(info.id, modes),
   };
+}
+
+/** Of a model whose context holds less, the context is the limit. */
+function outputLimitOf(info: ModelInfo, modes: readonly Mode[]): number | null {
+  const limit = outputLimitByName(info.id, modes);
+  return limit === null ? null : Math.min(limit, info.context_window ?? limit);
 }
 
 /** By id. `now` is the day whose prices are shown. */

@@ -19,6 +19,7 @@ export function filledFrom(entry: CatalogEntry, body: ModelCreate): ModelCreate 
   if (body.mode === undefined && body.modes === undefined) facts.modes = entry.modes;
   if (TOKEN_PRICE_MEMBERS.every((member) => body[member] === undefined)) Object.assign(facts, pricesOf(entry));
   if (entry.audio_input_cost_per_second !== null) facts.audio_input_cost_per_second = entry.audio_input_cost_per_second;
+  if (entry.web_search_cost_per_thousand !== null) facts.web_search_cost_per_thousand = entry.web_search_cost_per_thousand;
   return { ...facts, ...body };
 }
 

@@ -72,9 +72,41 @@ export function capabilitiesByName(model: string, modes: readonly Mode[]): Capab
 const WITHOUT_SYSTEM_TURNS = /claude-(?:instant|v?[123]\b|(?:sonnet|haiku)-4|opus-4(?!-(?:[89]|1\d)\b))/;
 const WITHOUT_SAMPLING = /claude-(?:opus-4-(?:[7-9]|1\d)\b|[a-z]+-(?:[5-9]|[1-9]\d)\b)/;
 
+// OpenAI's models that always reason take no other than the default.
+const OPENAI_WITHOUT_SAMPLING = /(^|\/)(?:o[134](?:-mini|-pro)?|gpt-5(?:-mini|-nano|-pro|-codex)?)(?:-20\d\d.*)?$/;
+
+/** Some write the generations with a dot, and Anthropic with a dash. */
+function claudeName(model: string): string {
+  const name = model.toLowerCase();
+  return name.includes("claude-") ? name.replaceAll(/(\d)\.(\d)/g, "$1-$2") : name;
+}
+
 /** What the name says of how a model may be spoken to; null where it says nothing. */
 export function dialectByName(model: string): Pick<Capabilities, "supports_system_turns" | "supports_sampling"> {
-  const name = model.toLowerCase();
-  if (!name.includes("claude-")) return { supports_system_turns: null, supports_sampling: null };
+  const name = claudeName(model);
+  if (!name.includes("claude-")) return { supports_system_turns: null, supports_sampling: OPENAI_WITHOUT_SAMPLING.test(name) ? false : null };
   return { supports_system_turns: !WITHOUT_SYSTEM_TURNS.test(name), supports_sampling: !WITHOUT_SAMPLING.test(name) };
+}
+
+// As the vendors published them; a name that none of these fits has a limit that is not known here.
+const OUTPUT_LIMITS: readonly (readonly [RegExp, number])[] = [
+  [/claude-(?:instant|v?2\b|3-(?:opus|haiku|sonnet))/, 4_096],
+  [/claude-3-5-(?:sonnet|haiku)/, 8_192],
+  [/claude-(?:3-7-sonnet|sonnet-4(?!-[6-9]\b)|(?:opus|haiku)-4-5\b)/, 64_000],
+  [/claude-opus-4(?:-[01])?(?!-?\d{1,2}\b)\b/, 32_000],
+  [/(^|\/)gpt-4o(-mini)?(-20\d\d-(?!05-13).*)?$/, 16_384],
+  [/(^|\/)gpt-4\.1/, 32_768],
+  [/(^|\/)gpt-5(\.1)?(-mini|-nano)?(-20\d\d.*)?$/, 128_000],
+  [/(^|\/)(o1|o3|o3-mini|o4-mini)(-20\d\d.*)?$/, 100_000],
+  [/(^|\/)(gpt-4-turbo|gpt-3\.5-turbo(-\d{4})?$)/, 4_096],
+  [/(^|\/)gpt-4(-0613)?$/, 8_192],
+  [/gemini-(1\.5|2\.0)-(pro|flash)(?!.*(image|live|audio))/, 8_192],
+  [/gemini-(2\.5|3)-(pro|flash)(?!.*(image|tts|live|audio))/, 65_536],
+];
+
+/** Most tokens of one answer, thoughts included; null where the name does not say. */
+export function outputLimitByName(model: string, modes: readonly Mode[]): number | null {
+  if (modes[0] !== "chat" && modes[0] !== "responses") return null;
+  const name = claudeName(model);
+  return OUTPUT_LIMITS.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }

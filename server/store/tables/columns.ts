@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from "kysely";
 
-/** Kinds of columns, by what is read and what may be written. */
+/** Kinds of columns: what is read, inserted and updated. */
+
 export type Stamp = ColumnType<Date, Date | string | undefined, Date | string>;
 export type NullableStamp = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 export type Json<T> = ColumnType<T, string, string>;

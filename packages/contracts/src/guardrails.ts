@@ -1,0 +1,149 @@
+import { z } from "zod";
+import { description, httpUrl, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
+
+/** Every place where a guardrail can look; which of them calls pass today stands in the guide. */
+export const GUARDRAIL_SURFACES = [
+  "chat_input", "chat_output", "embeddings_input", "image_gen_input", "image_gen_output", "audio_tts_input", "audio_tts_output", "audio_stt_input", "audio_stt_output",
+  "video_gen_input", "video_gen_output", "batch_input", "batch_output", "moderation_input", "mcp_input", "mcp_output", "mcp_registration", "skill_input", "skill_output",
+  "a2a_inbound", "a2a_outbound",
+] as const;
+export type GuardrailSurface = (typeof GUARDRAIL_SURFACES)[number];
+
+export const PII_CATEGORIES = ["email", "phone", "credit_card", "ssn", "iban"] as const;
+export const SECRET_CATEGORIES = ["aws_access_key", "github_token", "openai_key", "jwt", "private_key_pem"] as const;
+export const GUARDRAIL_ENGINES = ["openai_moderation", "guard_model", "bedrock_guardrails", "azure_content_safety", "webhook"] as const;
+
+const surfaceName = z.enum(GUARDRAIL_SURFACES);
+const action = z.enum(["block", "redact", "warn"]);
+const score = z.number().min(0).max(1);
+
+const surfaces = z.strictObject(Object.fromEntries(GUARDRAIL_SURFACES.map((name) => [name, z.boolean().optional()])) as Record<GuardrailSurface, z.ZodOptional<z.ZodBoolean>>).meta({ id: "GuardrailSurfaces" });
+const on = (about: string) => z.boolean().optional().describe(about);
+const acts = (fallback: string) => action.optional().describe(`${fallback} when left out`);
+const only = z.array(surfaceName).max(GUARDRAIL_SURFACES.length).optional().describe("of the surfaces switched on; all of them when left out");
+const threshold = score.optional().describe("a finding that scores less is none; 0.5 when left out");
+
+const builtin = z
+  .strictObject({
+    prompt_injection_enabled: on("known ways to override instructions; see the guide for what it finds and misses"),
+    prompt_injection_action: acts("block"),
+    prompt_injection_threshold: threshold,
+    prompt_injection_surfaces: only,
+    jailbreak_enabled: on("known jailbreak personas and phrases"),
+    jailbreak_action: acts("warn"),
+    jailbreak_threshold: threshold,
+    jailbreak_surfaces: only,
+    pii_enabled: on("personal data"),
+    pii_action: acts("redact"),
+    pii_provider: z.literal("built_in").optional(),
+    pii_categories: z.array(z.enum(PII_CATEGORIES)).min(1).max(PII_CATEGORIES.length).optional().describe("all when left out"),
+    pii_threshold: threshold,
+    pii_surfaces: only,
+    toxic_content_enabled: on("threats, hate and insults by known phrases"),
+    toxic_content_action: acts("block"),
+    toxic_content_threshold: threshold,
+    toxic_content_surfaces: only,
+    secrets_enabled: on("credentials"),
+    secrets_action: acts("block"),
+    secrets_categories: z.array(z.enum(SECRET_CATEGORIES)).min(1).max(SECRET_CATEGORIES.length).optional().describe("all when left out"),
+    secrets_surfaces: only,
+    banned_words: z.array(z.string().trim().min(1).max(90)).max(50_000).optional().describe("whole words or phrases, in any case"),
+    banned_words_action: acts("block"),
+    banned_words_surfaces: only,
+    banned_patterns: z.array(z.string().min(1).max(1000)).max(200).optional().describe("regular expressions of RE2: no look-around, no back references"),
+    banned_patterns_action: acts("block"),
+    banned_patterns_surfaces: only,
+  })
+  .meta({ id: "GuardrailBuiltin" });
+
+const engineRead = {
+  provider: z.enum(GUARDRAIL_ENGINES),
+  enabled: z.boolean().optional().describe("true when left out"),
+  endpoint: httpUrl.nullable().optional().describe("required of azure_content_safety, bedrock_guardrails and webhook; the vendor's own otherwise; guard_model has none"),
+  action: z.enum(["block", "warn"]).optional().describe("block when left out"),
+  surfaces: only,
+  threshold: score.optional().describe("an engine that scores speaks from here on; 0.5 when left out"),
+  timeout_ms: z.number().int().min(50).max(60_000).optional().describe("longest wait for its verdict; 3000 when left out"),
+  on_failure: z.enum(["block", "allow"]).optional().describe("what an engine that fails or times out means; block when left out and the action is block, else allow"),
+  model: z.string().min(1).max(200).nullable().optional().describe("of openai_moderation: the moderation model; of guard_model: name of a model of this gateway"),
+  identifier: z.string().regex(/^[A-Za-z0-9:/_.-]{1,500}$/).nullable().optional().describe("of bedrock_guardrails: the guardrail's id"),
+  version: z.string().regex(/^[A-Za-z0-9]{1,20}$/).nullable().optional().describe("of bedrock_guardrails: DRAFT when left out"),
+} as const;
+
+/** Visible ASCII: what a header can carry. */
+const engineKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
+
+const engineWritten = z
+  .strictObject({ ...engineRead, api_key: engineKey.nullable().optional().describe("write-only; left out, the key stored for the same provider and endpoint stays") })
+  .superRefine((engine, context) => {
+    const must = (field: "endpoint" | "model" | "identifier", is: boolean) => {
+      if (is && engine[field] == null) context.addIssue({ code: "custom", path: [field], message: `is required of ${engine.provider}` });
+    };
+    must("endpoint", engine.provider === "azure_content_safety" || engine.provider === "bedrock_guardrails" || engine.provider === "webhook");
+    must("model", engine.provider === "guard_model");
+    must("identifier", engine.provider === "bedrock_guardrails");
+  })
+  .meta({ id: "GuardrailEngineWritten" });
+
+const engine = z.strictObject({ ...engineRead, has_api_key: z.boolean() }).meta({ id: "GuardrailEngine" });
+
+const written = {
+  description: description.optional(),
+  enabled: z.boolean().optional().describe("true when left out"),
+  group_ids: z.array(recordId).max(1000).nullable().optional().describe("groups it holds for, with those below them; null or left out: every group"),
+  surfaces: surfaces.optional().describe("every surface when left out; a surface that is not named is off"),
+  builtin: builtin.optional(),
+  providers: z.array(engineWritten).max(10).optional().describe("further engines"),
+};
+
+export const guardrailConfigCreate = z.strictObject({ name: recordName, ...written }).meta({ id: "GuardrailConfigCreate" });
+export const guardrailConfigUpdate = z.strictObject({ name: recordName.optional(), ...written }).meta({ id: "GuardrailConfigUpdate" });
+
+export const guardrailConfig = z
+  .strictObject({
+    id: recordId,
+    tenant_id: z.string(),
+    name: z.string(),
+    description: z.string().nullable(),
+    enabled: z.boolean(),
+    group_ids: z.array(recordId).nullable(),
+    surfaces: z.record(surfaceName, z.boolean()),
+    builtin,
+    providers: z.array(engine),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: "GuardrailConfig" });
+
+export const guardrailConfigQuery = z.strictObject({ ...pageQuery.shape, search });
+
+export const guardrailTrial = z
+  .strictObject({ text: z.string().max(200_000), surface: surfaceName.optional().describe("chat_input when left out") })
+  .meta({ id: "GuardrailTrial" });
+
+export const guardrailTrialResult = z
+  .strictObject({
+    action: z.enum(["none", "warn", "redact", "block"]).describe("what would become of a call with this text"),
+    text: z.string().nullable().describe("the text as it would go on; null when it would not"),
+    findings: z.array(
+      z.strictObject({
+        check: z.string(),
+        category: z.string(),
+        action,
+        start: z.number().int().describe("where the finding starts, in UTF-16 units"),
+        end: z.number().int(),
+        score: z.number(),
+      }),
+    ),
+    engines: z.array(z.string()).describe("engines of the configuration, which a trial does not ask"),
+  })
+  .meta({ id: "GuardrailTrialResult" });
+
+export type GuardrailBuiltin = z.output<typeof builtin>;
+export type GuardrailEngine = z.output<typeof engine>;
+export type GuardrailEngineWritten = z.output<typeof engineWritten>;
+export type GuardrailConfig = z.output<typeof guardrailConfig>;
+export type GuardrailConfigCreate = z.output<typeof guardrailConfigCreate>;
+export type GuardrailConfigUpdate = z.output<typeof guardrailConfigUpdate>;
+export type GuardrailConfigQuery = z.output<typeof guardrailConfigQuery>;
+export type GuardrailTrialResult = z.output<typeof guardrailTrialResult>;

@@ -1,0 +1,94 @@
+import { GUARDRAIL_SURFACES, type GuardrailBuiltin, type GuardrailConfig, type GuardrailConfigCreate, type GuardrailConfigQuery, type GuardrailConfigUpdate, type GuardrailEngine, type GuardrailEngineWritten, type GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import type { FieldError } from "../../kernel/errors.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { uuid } from "../../kernel/ids.ts";
+import { guardrailConfigIdByName, guardrailConfigStore, type GuardrailConfigInsert, type GuardrailConfigPatch, type GuardrailConfigRow } from "../../store/guardrail-configs.ts";
+import { type Records, records } from "../writes/records.ts";
+import type { Write } from "../writes/write.ts";
+import { checkGroups } from "./bound-groups.ts";
+import { engineKeyContext, type StoredEngine } from "./guardrail-entry.ts";
+
+type Surfaces = Record<GuardrailSurface, boolean>;
+
+/** Every surface named, on or off. */
+function surfacesOf(written: GuardrailConfigCreate["surfaces"]): Surfaces {
+  return Object.fromEntries(GUARDRAIL_SURFACES.map((name) => [name, written === undefined ? true : written[name] === true])) as Surfaces;
+}
+
+function read(row: GuardrailConfigRow): GuardrailConfig {
+  return {
+    id: row.id,
+    tenant_id: row.tenant_id,
+    name: row.name,
+    description: row.description,
+    enabled: row.enabled,
+    group_ids: row.group_ids,
+    surfaces: row.surfaces as Surfaces,
+    builtin: row.builtin as GuardrailBuiltin,
+    providers: storedEngines(row).map(({ api_key_sealed: sealed, ...engine }): GuardrailEngine => ({ ...engine, has_api_key: sealed !== null })),
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  };
+}
+
+function storedEngines(row: { readonly providers: unknown }): readonly StoredEngine[] {
+  return row.providers as readonly StoredEngine[];
+}
+
+/** An engine whose body leaves its key out keeps the one it had, and only for the address it was given for. */
+function sealEngines(write: Write, id: string, engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): string {
+  const stored = engines.map(({ api_key: apiKey, ...engine }): StoredEngine => {
+    const same = before.find((known) => known.provider === engine.provider && (known.endpoint ?? null) === (engine.endpoint ?? null));
+    const sealed = apiKey === undefined ? (same?.api_key_sealed ?? null) : apiKey === null ? null : write.directory.secrets.seal(apiKey, engineKeyContext(id));
+    return { ...engine, api_key_sealed: sealed };
+  });
+  return JSON.stringify(stored);
+}
+
+/** `check` says what of the built-in settings cannot be compiled. */
+export function guardrailConfigs(check: (builtin: GuardrailBuiltin) => readonly FieldError[]): Records<GuardrailConfig, GuardrailConfigCreate, GuardrailConfigUpdate, GuardrailConfigQuery> {
+  const refuseUncompilable = (builtin: GuardrailBuiltin | undefined) => {
+    const fields = builtin === undefined ? [] : check(builtin);
+    if (fields.length > 0) throw new Refused(refuse("invalid_body", fields.map(({ field, message }) => `${field} ${message}`).join("; "), { fields }));
+  };
+  return records<GuardrailConfigRow, GuardrailConfigInsert, GuardrailConfigPatch, GuardrailConfig, GuardrailConfigCreate, GuardrailConfigUpdate, GuardrailConfigQuery, string>({
+    resource: "guardrail-configs",
+    noun: "guardrail configuration",
+    store: guardrailConfigStore,
+    read,
+    tenantOf: (row) => row.tenant_id,
+    twin: (write, tenantId, candidate) => guardrailConfigIdByName(write.trx, tenantId, candidate.name),
+    async toInsert(write, tenantId, body) {
+      await checkGroups(write, tenantId, body.group_ids, null);
+      refuseUncompilable(body.builtin);
+      const id = uuid();
+      return {
+        id,
+        tenant_id: tenantId,
+        name: body.name,
+        description: body.description ?? null,
+        enabled: body.enabled ?? true,
+        group_ids: body.group_ids ?? null,
+        surfaces: JSON.stringify(surfacesOf(body.surfaces)),
+        builtin: JSON.stringify(body.builtin ?? {}),
+        providers: sealEngines(write, id, body.providers ?? [], []),
+        created_at: write.now,
+        updated_at: write.now,
+      };
+    },
+    async toPatch(write, tenantId, row, body) {
+      await checkGroups(write, tenantId, body.group_ids, row.group_ids);
+      refuseUncompilable(body.builtin);
+      const { surfaces, builtin, providers, ...rest } = body;
+      return {
+        ...rest,
+        ...(surfaces === undefined ? {} : { surfaces: JSON.stringify(surfacesOf(surfaces)) }),
+        ...(builtin === undefined ? {} : { builtin: JSON.stringify(builtin) }),
+        ...(providers === undefined ? {} : { providers: sealEngines(write, row.id, providers, storedEngines(row)) }),
+        updated_at: write.now,
+      } as GuardrailConfigPatch;
+    },
+    dependents: async () => [],
+    notify: (write, row) => write.notify(row.tenant_id, "policy"),
+  });
+}

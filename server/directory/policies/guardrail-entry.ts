@@ -1,0 +1,42 @@
+import type { GuardrailBuiltin, GuardrailEngineWritten, GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { GuardrailConfigRow } from "../../store/guardrail-configs.ts";
+
+/** An engine as it is stored: as it was written, its key sealed. */
+export type StoredEngine = Omit<GuardrailEngineWritten, "api_key"> & { readonly api_key_sealed: string | null };
+
+/** A guardrail configuration as a snapshot holds it. */
+export interface GuardrailEntry {
+  readonly id: string;
+  readonly name: string;
+  /** Changes with every change of the record. */
+  readonly version: string;
+  /** Null: every group. */
+  readonly groupIds: readonly string[] | null;
+  readonly surfaces: ReadonlySet<GuardrailSurface>;
+  readonly builtin: GuardrailBuiltin;
+  readonly engines: readonly GuardrailEngineEntry[];
+}
+
+export type GuardrailEngineEntry = Omit<StoredEngine, "api_key_sealed"> & {
+  /** Opened; lives in memory only. */
+  readonly apiKey: string | null;
+};
+
+export function engineKeyContext(configId: string): string {
+  return `guardrail_configs.providers:${configId}`;
+}
+
+export function guardrailEntries(rows: readonly GuardrailConfigRow[], secrets: SecretBox): GuardrailEntry[] {
+  return rows.map((row) => ({
+    id: row.id,
+    name: row.name,
+    version: `${row.id} ${row.updated_at.getTime()}`,
+    groupIds: row.group_ids,
+    surfaces: new Set(Object.entries(row.surfaces).flatMap(([name, on]) => (on ? [name as GuardrailSurface] : []))),
+    builtin: row.builtin as GuardrailBuiltin,
+    engines: (row.providers as readonly StoredEngine[]).flatMap(({ api_key_sealed: sealed, ...engine }) =>
+      engine.enabled === false ? [] : [{ ...engine, apiKey: sealed === null ? null : secrets.open(sealed, engineKeyContext(row.id)) }],
+    ),
+  }));
+}

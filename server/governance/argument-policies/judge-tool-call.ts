@@ -1,0 +1,31 @@
+import type { PolicyHit } from "../../directory/policies/argument-policy-entry.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+
+/** What the policies of a group say of one tool call. */
+export interface ToolCallJudgement {
+  /** Whether any policy is on the tool. */
+  readonly judged: boolean;
+  /** The call may not reach whoever would carry it out. */
+  readonly denied: PolicyHit | null;
+  readonly warnings: readonly PolicyHit[];
+}
+
+/** Characters of a call's arguments that are judged; a call with more is denied. */
+export const LONGEST_ARGUMENTS = 256 * 1024;
+
+export const TOO_LONG = `The arguments are longer than ${LONGEST_ARGUMENTS} characters.`;
+
+const NOT_JUDGED: ToolCallJudgement = { judged: false, denied: null, warnings: [] };
+
+/**
+ * Judges a tool call by the policies of a group, whoever made it and on whatever surface. `toolName` is the name by which
+ * callers know the tool; `argumentsText` is the JSON text of its arguments as it was written, or null where nobody can
+ * have one, with `why` in its place. Synchronous; never throws: what cannot be judged is spoken against.
+ */
+export function judgeToolCall(scope: Pick<GroupScope, "toolCallPolicies">, toolName: string, argumentsText: string | { readonly unreadable: string }): ToolCallJudgement {
+  const policies = scope.toolCallPolicies.get(toolName);
+  if (policies === undefined) return NOT_JUDGED;
+  const unreadable = typeof argumentsText !== "string" ? argumentsText.unreadable : argumentsText.length > LONGEST_ARGUMENTS ? TOO_LONG : null;
+  const hits = policies.flatMap((policy) => (unreadable !== null ? policy.unjudged(unreadable) : policy.judge(argumentsText as string)) ?? []);
+  return { judged: true, denied: hits.find(({ severity }) => severity === "deny") ?? null, warnings: hits.filter(({ severity }) => severity === "warn") };
+}

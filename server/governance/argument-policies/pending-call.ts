@@ -1,0 +1,68 @@
+import type { CallPiece } from "../../wire/answer-texts.ts";
+import { LONGEST_ARGUMENTS, TOO_LONG } from "./judge-tool-call.ts";
+
+/** Arguments to judge, or why nobody can. */
+type ArgumentsText = string | { readonly unreadable: string };
+
+/** A tool call on its way, put together from its pieces. */
+export class PendingCall {
+  /** Calls of one group are handed on together. */
+  readonly group: string;
+  private readonly isGoverned: (name: string) => boolean;
+  private readonly names: string[] = [];
+  private readonly wholes = new Set<string>();
+  private pieces = "";
+  private length = 0;
+  private unreadable: string | null = null;
+  /** Whether something of it was handed on, because no policy was on the name it had. */
+  private passed = false;
+
+  constructor(group: string, isGoverned: (name: string) => boolean) {
+    this.group = group;
+    this.isGoverned = isGoverned;
+  }
+
+  /** Names under which a caller may know the call and a policy is on. */
+  get governedNames(): readonly string[] {
+    // Some clients join the names they are given, others take the last.
+    return [...new Set([...this.names, this.names.join("")])].filter((name) => this.isGoverned(name));
+  }
+
+  /** Whether it must wait: a policy is on it, or nobody knows its name yet. */
+  get held(): boolean {
+    return !this.passed && (this.names.length === 0 || this.governedNames.length > 0);
+  }
+
+  add({ name, place, form, scattered }: CallPiece): void {
+    if (name !== null && !this.names.includes(name)) this.names.push(name);
+    if (!this.held) {
+      if (this.governedNames.length > 0) this.giveUp("The call changed its name after it had begun.");
+      else this.passed = true;
+      if (this.passed && this.unreadable === null) return;
+    }
+    if (scattered === true) this.giveUp("The arguments came in parts that cannot be put together.");
+    const value: unknown = place === null ? undefined : place.holder[place.key];
+    if (value === undefined || value === null) return;
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    this.length += text.length;
+    if (this.length > LONGEST_TOLD) this.giveUp(TOO_LONG);
+    if (this.unreadable !== null) return;
+    if (form === "piece" && typeof value === "string") this.pieces += text;
+    else if (text !== "") this.wholes.add(text);
+  }
+
+  giveUp(why: string): void {
+    this.unreadable ??= why;
+    this.pieces = "";
+    this.wholes.clear();
+  }
+
+  /** Every telling of the arguments: a caller may go by any of them. */
+  texts(): readonly ArgumentsText[] {
+    if (this.unreadable !== null) return [{ unreadable: this.unreadable }];
+    return this.pieces === "" && this.wholes.size > 0 ? [...this.wholes] : [...new Set([this.pieces, ...this.wholes])];
+  }
+}
+
+/** The arguments may be told in pieces, once more when they are complete, and again with the call they belong to. */
+const LONGEST_TOLD = 4 * LONGEST_ARGUMENTS;

@@ -1,0 +1,72 @@
+import { describe, expect, test } from "bun:test";
+import { bannedPatterns } from "./banned-patterns.ts";
+
+function compiled(patterns: readonly string[]) {
+  const detector = bannedPatterns(patterns);
+  if ("problems" in detector) throw new Error(JSON.stringify(detector.problems));
+  return detector;
+}
+
+function found(patterns: readonly string[], text: string): string[] {
+  return compiled(patterns).find(text, 0, text.length, true).map(({ start, end }) => text.slice(start, end));
+}
+
+describe("a banned pattern finds", () => {
+  const cases: readonly (readonly [pattern: string, text: string, found: readonly string[]])[] = [
+    ["EMP-\\d{4}", "EMP-1234 xEMP-5678", ["EMP-1234", "EMP-5678"]],
+    ["\\bEMP-\\d{4}\\b", "EMP-1234 xEMP-5678 EMP-99999", ["EMP-1234"]],
+    ["(?i)secret (plan|code)", "The SECRET Plan and the secret codex", ["SECRET Plan", "secret code"]],
+    ["^start", "start and start", ["start"]],
+    ["a{3}", "aaaaaaa", ["aaa", "aaa"]],
+    ["\\p{Greek}+", "alpha \u03b1\u03b2\u03b3 beta", ["\u03b1\u03b2\u03b3"]],
+    ["x.*y", `x${"-".repeat(93)}y x${"-".repeat(94)}y`, [`x${"-".repeat(93)}y`]],
+    ["a|ab", "ab", ["a"]],
+  ];
+  for (const [pattern, text, expected] of cases) test(`${pattern} in ${text.slice(0, 30)}`, () => expect(found([pattern], text)).toEqual([...expected]));
+
+  test("the first of several, and of the same start the longest", () => expect(found(["foo", "foobar", "bar"], "a foobar bar")).toEqual(["foobar", "bar"]));
+  test("matches far into a long text, over the borders of pieces", () => {
+    const filler = "lorem ipsum ".repeat(500);
+    for (let shift = 0; shift < 12; shift++) expect(found(["EMP-\\d{4}"], `${filler.slice(shift)}EMP-1234${filler}EMP-5678`)).toEqual(["EMP-1234", "EMP-5678"]);
+  });
+});
+
+describe("a pattern is refused, by its place and with the reason", () => {
+  const cases: readonly (readonly [pattern: string, reason: RegExp])[] = [
+    ["(?=a)b", /look-around/],
+    ["(?<!a)b", /look-around/],
+    ["(?>a)b", /atomic/],
+    ["(a)\\1", /back-references/],
+    ["(?P<n>a)\\k<n>", /back-references/],
+    ["(", /missing closing/],
+    ["a{1001}", /repeat/],
+    ["a*", /empty/],
+    ["", /1 to 1000/],
+    ["x".repeat(1001), /1 to 1000/],
+  ];
+  for (const [pattern, reason] of cases) {
+    test(pattern.slice(0, 20), () => {
+      const result = bannedPatterns(["fine", pattern]);
+      expect(result).toEqual({ problems: [{ index: 1, pattern, message: expect.stringMatching(reason) }] });
+    });
+  }
+});
+
+test("hostile patterns on hostile texts cost time linear in the text", () => {
+  const hostile: readonly (readonly [pattern: string, text: string])[] = [
+    ["(a+)+$", "a".repeat(20_000)],
+    ["(a|aa)+b", "a".repeat(20_000)],
+    ["(.*)(.*)(.*)x", "y".repeat(20_000)],
+    ["a[^b]*b", `${"a".repeat(20_000)}b`],
+    ["([a-z]+)*\\d", "abc ".repeat(5_000)],
+    ["(x{1,30}){1,30}y", "x".repeat(20_000)],
+  ];
+  for (const [pattern, text] of hostile) {
+    const detector = compiled([pattern]);
+    const began = performance.now();
+    detector.find(text, 0, text.length, true);
+    const perKilobyte = ((performance.now() - began) * 1000) / (text.length / 1024);
+    console.log(`${pattern.padEnd(20)} ${perKilobyte.toFixed(0)} us/KB`);
+    expect(perKilobyte).toBeLessThan(100_000);
+  }
+});

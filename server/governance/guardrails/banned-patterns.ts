@@ -1,0 +1,124 @@
+import { RE2JS, RE2JSException, RE2Set } from "re2js";
+import { type Detector, type Found, LEFT, WINDOW } from "./detector.ts";
+
+const MOST_CHARACTERS = 1000;
+const MOST_PATTERNS = 1000;
+/** Searched at a time; a search sees the window behind its piece. */
+const PIECE = 2048;
+/** Searched at a time for one pattern that is known to be near. */
+const STEP = 256;
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Pattern {
+  readonly anywhere: RE2JS;
+  /** Matches behind exactly one character, so that word boundaries see what stands before. */
+  readonly behindOne: RE2JS;
+  readonly atStart: RE2JS;
+}
+
+/** What is wrong with one pattern of a configuration. */
+export interface PatternProblem {
+  readonly index: number;
+  readonly pattern: string;
+  readonly message: string;
+}
+
+function reason(pattern: string, error: RE2JSException): string {
+  if (/\(\?(?:<?[=!]|>)/.test(pattern)) return "look-around and atomic groups are not supported, because they cannot be matched in linear time";
+  if (/\\[1-9]|\\k/.test(pattern)) return "back-references are not supported, because they cannot be matched in linear time";
+  return error.message.replace("error parsing regexp: ", "");
+}
+
+function compilePattern(pattern: string): Pattern | string {
+  if (pattern.length === 0 || pattern.length > MOST_CHARACTERS) return `must have 1 to ${MOST_CHARACTERS} characters`;
+  try {
+    const anywhere = RE2JS.compile(pattern);
+    if (anywhere.matches("")) return "matches the empty text";
+    return { anywhere, behindOne: RE2JS.compile(`\\A(?s:.)(?:${pattern})`), atStart: RE2JS.compile(`\\A(?:${pattern})`) };
+  } catch (error) {
+    if (error instanceof RE2JSException) return reason(pattern, error);
+    throw error;
+  }
+}
+
+/**
+ * Regular expressions of the tenant, in RE2 syntax and matched in time linear in the text. A match is at most 95
+ * characters long. `^` and `$` stand for the start of the whole text and never for its end: a stream has none yet.
+ * Problems are returned, each with the pattern's place in `sources`.
+ */
+export function bannedPatterns(sources: readonly string[]): Detector | { readonly problems: readonly PatternProblem[] } {
+  if (sources.length > MOST_PATTERNS) return { problems: [{ index: MOST_PATTERNS, pattern: sources[MOST_PATTERNS] ?? "", message: `at most ${MOST_PATTERNS} patterns` }] };
+  const compiled = sources.map(compilePattern);
+  const problems = compiled.flatMap((result, index) => (typeof result === "string" ? [{ index, pattern: sources[index] ?? "", message: result }] : []));
+  if (problems.length > 0) return { problems };
+  const patterns = compiled as readonly Pattern[];
+  const set = new RE2Set();
+  for (const source of sources) set.add(source);
+  try {
+    set.compile();
+  } catch (error) {
+    if (error instanceof RE2JSException) return { problems: [{ index: 0, pattern: sources[0] ?? "", message: `the patterns together are too large: ${error.message}` }] };
+    throw error;
+  }
+
+  /** Where the match of `pattern` that starts at `at` ends; null when none does within the window. */
+  const endAt = (text: string, at: number, { behindOne, atStart }: Pattern): number | null => {
+    const base = Math.max(0, at - 1);
+    const matcher = (at === 0 ? atStart : behindOne).matcher(text.slice(base, at + WINDOW));
+    if (!matcher.lookingAt()) return null;
+    const end = base + matcher.end();
+    return end > at && end < at + WINDOW ? end : null;
+  };
+  /** The first match of `pattern` that starts in [from, to). */
+  const next = (text: string, from: number, to: number, pattern: Pattern): Span | null => {
+    // What matches in a piece but not in its window is tried again a character further: in ever smaller pieces, then.
+    let size = STEP;
+    for (let at = from; at < to; ) {
+      const base = Math.max(0, at - 1);
+      const slice = text.slice(base, Math.min(to, at + size) + WINDOW);
+      const piece = pattern.anywhere.test(slice) ? pattern.anywhere.matcher(slice) : null;
+      if (piece === null || !piece.find(at - base)) {
+        at += size;
+        size = Math.min(STEP, size * 2);
+        continue;
+      }
+      const start = base + piece.start();
+      if (start >= to) return null;
+      const end = endAt(text, start, pattern);
+      if (end !== null) return { start, end };
+      at = start + 1;
+      size = Math.max(16, size >> 2);
+    }
+    return null;
+  };
+
+  return {
+    check: "banned_pattern",
+    maxLength: WINDOW - 1,
+    find(text, from, to) {
+      const found: Found[] = [];
+      for (let pieceStart = from; pieceStart < to; pieceStart += PIECE) {
+        const pieceEnd = Math.min(to, pieceStart + PIECE);
+        const present = set.match(text.slice(Math.max(0, pieceStart - LEFT), pieceEnd + WINDOW));
+        if (present.length === 0) continue;
+        for (let at = Math.max(pieceStart, found.at(-1)?.end ?? 0); at < pieceEnd; ) {
+          let best: Span | null = null;
+          for (const index of present) {
+            const pattern = patterns[index];
+            const match: Span | null = pattern === undefined ? null : next(text, at, best === null ? pieceEnd : Math.min(pieceEnd, best.start + 1), pattern);
+            if (match !== null && (best === null || match.start < best.start || match.end > best.end)) best = match;
+          }
+          if (best === null) break;
+          found.push({ category: "banned_pattern", ...best, score: 1 });
+          at = best.end;
+        }
+      }
+      return found;
+    },
+    openFrom: (text) => Math.max(0, text.length - WINDOW + 1),
+  };
+}

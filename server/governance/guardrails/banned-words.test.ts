@@ -1,0 +1,60 @@
+import { describe, expect, test } from "bun:test";
+import fc from "fast-check";
+import { bannedWords } from "./banned-words.ts";
+import { foldText } from "./folded-text.ts";
+
+function found(entries: readonly string[], text: string): string[] {
+  const folded = foldText(text);
+  return bannedWords(entries).find(folded.text, 0, folded.text.length, true).map(({ start, end }) => text.slice(folded.toOriginal(start), folded.endToOriginal(end)));
+}
+
+describe("a banned word is found", () => {
+  const cases: readonly (readonly [entry: string, text: string, found: readonly string[]])[] = [
+    ["titan", "Project TITAN, titan.", ["TITAN", "titan"]],
+    ["titan", "titanium and mytitan and titan_2", []],
+    ["stra\u00dfe", "STRASSE Stra\u00dfe strasse", ["STRASSE", "Stra\u00dfe", "strasse"]],
+    ["caf\u00e9", "cafe\u0301 CAF\u00c9 cafe", ["cafe\u0301", "CAF\u00c9"]],
+    ["bad", "\uff22\uff21\uff24 b\u200ba\u200bd \u{1D41B}\u{1D41A}\u{1D41D}", ["\uff22\uff21\uff24", "b\u200ba\u200bd", "\u{1D41B}\u{1D41A}\u{1D41D}"]],
+    ["new york", "New\n  York, NewYork, new-york", ["New\n  York"]],
+    ["c++", "I like C++.", ["C++"]],
+    ["\u7981\u6b62", "\u8fd9\u662f\u7981\u6b62\u7684", ["\u7981\u6b62"]],
+    ["\u043f\u0440\u0438\u0432\u0435\u0442", "\u041f\u0420\u0418\u0412\u0415\u0422, \u043f\u0440\u0438\u0432\u0435\u0442\u0438\u043a", ["\u041f\u0420\u0418\u0412\u0415\u0422"]],
+    ["\u03bf\u03b4\u03cc\u03c2", "\u039f\u0394\u038c\u03a3", ["\u039f\u0394\u038c\u03a3"]],
+    ["\u{1f4a9}", "so \u{1f4a9}!", ["\u{1f4a9}"]],
+    ["a b c", "a b a b c", ["a b c"]],
+    ["", "anything", []],
+    ["   ", "a   b", []],
+    ["x".repeat(95), "x".repeat(95), []],
+    ["x".repeat(94), `${"x".repeat(94)} ${"x".repeat(95)}`, ["x".repeat(94)]],
+  ];
+  for (const [entry, text, expected] of cases) test(`${JSON.stringify(entry.slice(0, 20))} in ${JSON.stringify(text.slice(0, 40))}`, () => expect(found([entry], text)).toEqual([...expected]));
+
+  test("as the longest entry at its place", () => expect(found(["blue", "blue heron", "heron"], "blue heron blue sky heron")).toEqual(["blue heron", "blue", "heron"]));
+});
+
+test("a list of entries finds what looking at each word by itself finds", () => {
+  const word = fc.string({ unit: fc.constantFrom(..."abcABC_1\u00e9\u0416"), minLength: 1, maxLength: 3 });
+  fc.assert(
+    fc.property(fc.array(word, { maxLength: 20 }), fc.array(word, { maxLength: 30 }), (entries, words) => {
+      const banned = new Set(entries.map((entry) => entry.toLowerCase()));
+      expect(found(entries, words.join(" "))).toEqual(words.filter((candidate) => banned.has(candidate.toLowerCase())));
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("fifty thousand entries cost a text little more than one does", () => {
+  const text = "The quick brown fox jumps over the lazy dog while the committee reads the minutes. ".repeat(400);
+  const best = (entries: readonly string[]) => {
+    const detector = bannedWords(entries);
+    return Math.min(...Array.from({ length: 9 }, () => {
+      const began = performance.now();
+      detector.find(text, 0, text.length, true);
+      return performance.now() - began;
+    }));
+  };
+  const one = best(["heron"]);
+  const many = best(Array.from({ length: 50_000 }, (_, i) => `w${i.toString(36)}x`));
+  console.log(`banned words: 1 entry ${((one * 1000) / (text.length / 1024)).toFixed(1)} us/KB, 50 000 entries ${((many * 1000) / (text.length / 1024)).toFixed(1)} us/KB`);
+  expect(many).toBeLessThan(one * 4 + 1);
+});

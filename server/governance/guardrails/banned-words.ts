@@ -1,0 +1,124 @@
+import { type Detector, type Found, WINDOW } from "./detector.ts";
+import { foldText } from "./folded-text.ts";
+import { quickHash, foldWord, WordCursor } from "./words.ts";
+
+/** Longest entry that can be found, in characters. */
+const LONGEST_ENTRY = WINDOW - 2;
+
+/** One step of an entry. The key of the next is the word, led by a space when white space stands before it. */
+interface Node {
+  readonly next: Map<string, Node>;
+  ends: boolean;
+}
+
+const newNode = (): Node => ({ next: new Map(), ends: false });
+
+/** Outcome of following the entries from a word: the end of the longest, and whether text to come could change it. */
+interface Followed {
+  readonly end: number | null;
+  readonly open: boolean;
+}
+
+const NOTHING: Followed = { end: null, open: false };
+
+/** The entries as a tree of words, and a bit for each hash a first word has, so that most words cost no look-up. */
+interface Entries {
+  readonly root: Node;
+  readonly firstHashes: Uint8Array;
+}
+
+const HASHES = 1 << 16;
+
+function compileEntries(entries: readonly string[]): Entries {
+  const root = newNode();
+  for (const entry of entries) {
+    if (entry.length > LONGEST_ENTRY) continue;
+    const { text } = foldText(entry);
+    const word = new WordCursor(text);
+    let node = root;
+    for (let end = 0; word.next(end); end = word.end) {
+      const key = (node !== root && word.start > end ? " " : "") + foldWord(text.slice(word.start, word.end));
+      let next = node.next.get(key);
+      if (next === undefined) node.next.set(key, (next = newNode()));
+      node = next;
+    }
+    if (node !== root) node.ends = true;
+  }
+  const firstHashes = new Uint8Array(HASHES);
+  for (const word of root.next.keys()) {
+    const hash = quickHash(word);
+    if (hash !== null) firstHashes[hash & (HASHES - 1)] = 1;
+  }
+  return { root, firstHashes };
+}
+
+/** Follows the entries from the word `cursor` stands on; it ends up elsewhere. */
+function follow({ root, firstHashes }: Entries, text: string, cursor: WordCursor): Followed {
+  const { start, hash } = cursor;
+  if (hash !== null && firstHashes[hash & (HASHES - 1)] === 0 && cursor.end < text.length) return NOTHING;
+  const limit = start + WINDOW;
+  const first = root.next.get(foldWord(text.slice(start, cursor.end)));
+  if (first === undefined) return cursor.end === text.length ? { end: null, open: true } : NOTHING;
+  if (cursor.end >= limit) return NOTHING;
+  let node = first;
+  let end = node.ends ? cursor.end : null;
+  for (;;) {
+    const last = cursor.end;
+    if (last === text.length) return { end, open: true };
+    if (node.next.size === 0) return { end, open: false };
+    if (!cursor.next(last)) return { end, open: true };
+    if (cursor.end >= limit) return { end, open: false };
+    const next = node.next.get((cursor.start > last ? " " : "") + foldWord(text.slice(cursor.start, cursor.end)));
+    if (next === undefined) return { end, open: cursor.end === text.length };
+    node = next;
+    if (node.ends) end = cursor.end;
+  }
+}
+
+/** Moves to the first word that starts at or behind `from`: the rest of a word is not one. */
+function toWord(text: string, cursor: WordCursor, from: number): boolean {
+  let begin = Math.max(0, from - 1);
+  const code = text.charCodeAt(begin);
+  if (begin > 0 && code >= 0xdc00 && code <= 0xdfff) begin--;
+  let there = cursor.next(begin);
+  while (there && cursor.start < from) there = cursor.next(cursor.end);
+  return there;
+}
+
+/**
+ * Entries as whole words, after case folding, NFKC and without invisible characters; an entry of several words matches
+ * them in order with any white space between. The cost is one look-up for each word of the text, however many entries.
+ * Entries longer than 94 characters or without a visible one match nothing. The longest entry at a place is found.
+ */
+export function bannedWords(entries: readonly string[]): Detector {
+  const compiled = compileEntries(entries);
+  const { firstHashes } = compiled;
+  return {
+    check: "banned_words",
+    maxLength: LONGEST_ENTRY,
+    find(text, from, to) {
+      const found: Found[] = [];
+      const cursor = new WordCursor(text);
+      for (let there = toWord(text, cursor, from); there && cursor.start < to; ) {
+        const { start, end: wordEnd, hash } = cursor;
+        if (hash !== null && firstHashes[hash & (HASHES - 1)] === 0) {
+          there = cursor.next(wordEnd);
+          continue;
+        }
+        const { end } = follow(compiled, text, cursor);
+        if (end !== null) found.push({ category: "banned_word", start, end, score: 1 });
+        there = cursor.next(end ?? wordEnd);
+      }
+      return found;
+    },
+    openFrom(text) {
+      const cursor = new WordCursor(text);
+      for (let there = toWord(text, cursor, Math.max(0, text.length - WINDOW)); there; ) {
+        const { start, end } = cursor;
+        if (follow(compiled, text, cursor).open) return start;
+        there = cursor.next(end);
+      }
+      return text.length;
+    },
+  };
+}

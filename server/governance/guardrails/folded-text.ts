@@ -1,0 +1,133 @@
+/**
+ * The copy of a text that detectors read: full-width and other forms of digits, letters, spaces, dashes and quotes as
+ * their ASCII forms, invisible characters taken out, so that none of them hides a value. Offsets map back exactly.
+ */
+export interface FoldedText {
+  readonly text: string;
+  /** The place in the original of the folded character at `at`; the original's length for the folded length. */
+  toOriginal(at: number): number;
+  /** Where in the original a value that ends before the folded place `end` ends. */
+  endToOriginal(end: number): number;
+  /** The first folded character that stands at or behind the original place `at`. */
+  toFolded(at: number): number;
+}
+
+/**
+ * Of any `SHRINK_SPAN` characters of the original, at most `SHRINK_MOST` vanish; further ones stay as they are. It
+ * bounds how much original text a folded window needs, and so how much a stream must hold back.
+ */
+export const SHRINK_SPAN = 128;
+export const SHRINK_MOST = 32;
+
+const INVISIBLE = "\\u00AD\\u034F\\u061C\\u180E\\u200B-\\u200F\\u202A-\\u202E\\u2060-\\u2064\\u2066-\\u2069\\uFE00-\\uFE0F\\uFEFF";
+const SPACES = "\\u00A0\\u1680\\u2000-\\u200A\\u202F\\u205F\\u3000";
+const DASHES = "\\u2010-\\u2015\\u2212\\uFE58\\uFE63";
+/** Where each script's decimal digits start. */
+const ZEROS = [0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xe50, 0xed0, 0xf20, 0x1040, 0x17e0, 0x1810];
+const range = (from: number, to: number) => `${String.fromCharCode(from)}-${String.fromCharCode(to)}`;
+const DIGITS = ZEROS.map((zero) => range(zero, zero + 9)).join("");
+
+const FOLDABLE = new RegExp(`[${INVISIBLE}${SPACES}${DASHES}${DIGITS}\\u2018\\u2019\\u201C\\u201D\\uFF01-\\uFF5E]`);
+/** The first half of the pairs that are mathematical letters and digits. */
+const MATHEMATICAL = 0xd835;
+const IS_FOLDABLE = Uint8Array.from({ length: 65_536 }, (_, code) => (code === MATHEMATICAL || (code >= 0xa0 && FOLDABLE.test(String.fromCharCode(code))) ? 1 : 0));
+
+function isMathematical(low: number): boolean {
+  return (low >= 0xdc00 && low <= 0xdea3) || (low >= 0xdfce && low <= 0xdfff);
+}
+
+/** The next character at or behind `from` that has a folded form; -1 when there is none. */
+function nextFoldable(text: string, from: number): number {
+  for (let at = from; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (IS_FOLDABLE[code] === 1 && (code !== MATHEMATICAL || isMathematical(text.charCodeAt(at + 1)))) return at;
+  }
+  return -1;
+}
+
+const IS_INVISIBLE = new RegExp(`[${INVISIBLE}]`);
+const IS_SPACE = new RegExp(`[${SPACES}]`);
+const IS_DASH = new RegExp(`[${DASHES}]`);
+
+/** The folded form: as long as it was, or one character shorter. */
+function fold(character: string): string {
+  const code = character.charCodeAt(0);
+  if (character.length === 2) {
+    const low = character.charCodeAt(1);
+    if (low >= 0xdfce) return String.fromCharCode(48 + ((low - 0xdfce) % 10));
+    const letter = (low - 0xdc00) % 52;
+    return String.fromCharCode(letter < 26 ? 65 + letter : 71 + letter);
+  }
+  if (code >= 0xff01) return String.fromCharCode(code - 0xfee0);
+  if (code === 0x2018 || code === 0x2019) return "'";
+  if (code === 0x201c || code === 0x201d) return '"';
+  if (IS_SPACE.test(character)) return " ";
+  if (IS_DASH.test(character)) return "-";
+  const zero = ZEROS.find((start) => code >= start && code <= start + 9);
+  return zero === undefined ? character : String.fromCharCode(48 + code - zero);
+}
+
+/** The last of the sorted `places` that is at or before `at`; -1 when none is. */
+function lastAtOrBefore(places: readonly number[], at: number): number {
+  let low = 0;
+  let high = places.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((places[middle] ?? 0) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low - 1;
+}
+
+function unchanged(text: string): FoldedText {
+  const same = (at: number) => at;
+  return { text, toOriginal: same, endToOriginal: same, toFolded: same };
+}
+
+/** Folding at a place depends on the `SHRINK_SPAN` characters before it and on nothing behind it but the pair's other half. */
+export function foldText(original: string): FoldedText {
+  let at = nextFoldable(original, 0);
+  if (at < 0) return unchanged(original);
+  const pieces: string[] = [];
+  let from = 0;
+  /** Places in the original where a character could vanish, and of those that did, the folded place behind each. */
+  const shrinkable: number[] = [];
+  const vanished: number[] = [];
+  for (let character = ""; at >= 0; at = nextFoldable(original, at + character.length)) {
+    character = original.slice(at, at + (original.charCodeAt(at) === MATHEMATICAL ? 2 : 1));
+    const invisible = character.length === 1 && IS_INVISIBLE.test(character);
+    if (invisible || character.length === 2) {
+      const earlier = shrinkable[shrinkable.length - SHRINK_MOST];
+      shrinkable.push(at);
+      if (earlier !== undefined && earlier > at - SHRINK_SPAN) continue;
+      // Of a pair the second half vanishes, so that the folded character stands where the pair began.
+      const gone = invisible ? at : at + 1;
+      vanished.push(gone - vanished.length);
+    }
+    pieces.push(original.slice(from, at), invisible ? "" : fold(character));
+    from = at + character.length;
+  }
+  pieces.push(original.slice(from));
+  const text = pieces.join("");
+  const toOriginal = (folded: number) => folded + lastAtOrBefore(vanished, folded) + 1;
+  return {
+    text,
+    toOriginal,
+    endToOriginal(end) {
+      if (end === 0) return 0;
+      const last = toOriginal(end - 1);
+      const code = original.charCodeAt(last);
+      return last + (code === MATHEMATICAL && text.charCodeAt(end - 1) !== code ? 2 : 1);
+    },
+    toFolded(place) {
+      let low = 0;
+      let high = text.length;
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (toOriginal(middle) < place) low = middle + 1;
+        else high = middle;
+      }
+      return low;
+    },
+  };
+}

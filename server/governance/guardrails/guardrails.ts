@@ -1,0 +1,82 @@
+import type { Refusal } from "../../kernel/errors.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+import type { Call } from "../call.ts";
+import type { RequestControl } from "../control.ts";
+import { type Decision, PASS } from "../decision.ts";
+import { settle } from "../metering/settle.ts";
+import { type OutputForm, outputFormOf } from "../output/answer-formats.ts";
+import { AnswerGuard } from "../output/answer-guard.ts";
+import { GuardedStream } from "../output/guarded-stream.ts";
+import { streamUsage } from "../routing/attempt.ts";
+import { hold } from "../semantic-policies/held-answer.ts";
+import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
+import type { RequestView } from "../view.ts";
+import { askEngines, type EngineParts } from "./engines.ts";
+import { GuardRun } from "./guard-run.ts";
+import { guardInput } from "./input.ts";
+import { surfaceGuard } from "./surface-guard.ts";
+import { surfaceOf } from "./surfaces.ts";
+
+export interface GuardrailParts extends EngineParts {
+  /** Longest silence of a provider whose stream is held. */
+  readonly idleMs: number;
+}
+
+/** Passes an answer on, changed or not, or refuses it; one that comes as a stream is metered then. */
+type GuardedAnswer = (answer: Answer) => Promise<Answer | Refusal>;
+
+const encoder = new TextEncoder();
+
+/** Guardrails on what goes to a model and on what comes back (docs/guides/guardrails.md). */
+export class Guardrails implements RequestControl {
+  readonly name = "guardrails";
+  private readonly parts: GuardrailParts;
+
+  constructor(parts: GuardrailParts) {
+    this.parts = parts;
+  }
+
+  decide(call: Call, view: RequestView): Decision | Promise<Decision> {
+    const run = runOf(call, "input");
+    return run === null ? PASS : guardInput(call, view, run, this.parts);
+  }
+
+  /** What stands between the model and the caller; null where nothing does. Made ready before the call leaves. */
+  output(call: Call, { conversation }: Exchange): GuardedAnswer | null {
+    const run = conversation === undefined ? null : runOf(call, "output");
+    if (conversation === undefined || run === null) return null;
+    call.beforeRecord.push(() => run.tell(call));
+    const form = outputFormOf(conversation);
+    return async (answer) => {
+      if (answer.status >= 300) return answer;
+      const guard = new AnswerGuard(form.texts, run);
+      return answer.kind === "whole" ? this.onWhole(call, guard, run, answer) : this.onStream(call, form, guard, run, answer);
+    };
+  }
+
+  private async onWhole(call: Call, guard: AnswerGuard, run: GuardRun, answer: WholeAnswer): Promise<Answer | Refusal> {
+    const body = replyObject(answer.body);
+    if (body === null) return answer;
+    const changed = guard.whole(body);
+    if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
+    return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(JSON.stringify(body)) } : answer);
+  }
+
+  private async onStream(call: Call, { framing }: OutputForm, guard: AnswerGuard, run: GuardRun, answer: StreamAnswer): Promise<Answer | Refusal> {
+    const codec = new GuardedStream(answer.codec, guard, framing);
+    const head = answer.head.map((piece) => codec.pass(piece)).filter((piece) => piece !== null);
+    const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };
+    if (run.surface.engines.length === 0) return guarded;
+    const held = await hold(call, guarded, answer.idleMs ?? this.parts.idleMs);
+    if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
+    const given = isRefusal(held) ? held : (guard.refusal ?? held.answer);
+    if (isRefusal(given)) settle(call, streamUsage(guarded));
+    return given;
+  }
+}
+
+function runOf({ scope, audit }: Call, direction: "input" | "output"): GuardRun | null {
+  const surface = scope === null || scope.tenant.guardrails.length === 0 ? null : surfaceOf(audit.proxySubtype, direction);
+  const guard = scope === null || surface === null ? null : surfaceGuard(scope, surface);
+  return guard === null ? null : new GuardRun(guard);
+}

@@ -1,0 +1,234 @@
+import type { Found } from "./detector.ts";
+import { type FoldedText, foldText, SHRINK_SPAN } from "./folded-text.ts";
+import type { Action, Check, Finding } from "./finding.ts";
+import type { GuardSource, Rule, TextGuard } from "./text-guard.ts";
+
+/** Most characters a stream holds back. */
+export const MOST_HELD = SHRINK_SPAN;
+/** Text that has left and that detectors may still look at: their reach to the left, and folding's. */
+const KEPT = 2 * SHRINK_SPAN;
+
+/** What stands in a redacted value's place. */
+export function placeholder(category: string): string {
+  return `[REDACTED:${category}]`;
+}
+
+/** A finding, what its rule does about it, and whose rule it is. */
+export type Decided = Finding & {
+  readonly action: Action;
+  readonly source?: GuardSource;
+  /** No value was found: the detector failed, and what its rule would have found cannot be known. */
+  readonly failed?: true;
+};
+
+interface Pending {
+  readonly found: Found;
+  readonly check: Check;
+  readonly rule: Rule;
+  readonly order: number;
+  readonly start: number;
+  end: number;
+  open: boolean;
+  readonly failed?: true;
+}
+
+/** How far one rule has looked. All offsets count from the start of the whole text. */
+interface Progress {
+  readonly rule: Rule;
+  readonly order: number;
+  /** No finding that is not known yet starts before it. */
+  cursor: number;
+  tail: Pending | null;
+  /** Its detector failed: it looks no more. */
+  dead: boolean;
+}
+
+function isHighSurrogate(code: number): boolean {
+  return code >= 0xd800 && code <= 0xdbff;
+}
+
+/**
+ * Guards one text that arrives in pieces. What `push` and `end` return, joined, is the same however the text was cut:
+ * each redacted value is replaced by its placeholder, and findings that overlap become one, named by the one that starts
+ * first (of the same start, by the guard's order). At most 128 characters wait at any time; a longer value is swallowed
+ * as it comes. After `blocked` is set nothing more leaves, and nothing of the value that blocked has left. A detector that
+ * throws blocks where its rule blocks or redacts, because what it would have found cannot be known; where it only warns,
+ * the text passes and `failed` is true.
+ */
+export class HoldBack {
+  readonly #progress: Progress[];
+  /** Original text from `#base` on. */
+  #text = "";
+  #base = 0;
+  /** Up to here everything has left or was swallowed. */
+  #position = 0;
+  #pending: Pending[] = [];
+  /** How far the redaction that was written last reaches, and those of its values that may still go on. */
+  #reach = 0;
+  #growing: Pending[] = [];
+  #findings: (Pending & { readonly action: Action })[] = [];
+  #blocked: Pending | null = null;
+  #failed = false;
+
+  constructor(guard: TextGuard) {
+    this.#progress = guard.rules.map((rule, order) => ({ rule, order, cursor: 0, tail: null, dead: false }));
+  }
+
+  /** The first finding whose rule blocks; the call must end. */
+  get blocked(): Decided | null {
+    return this.#blocked === null ? null : { ...asFinding(this.#blocked), action: "block" };
+  }
+
+  /** Whether a detector failed. */
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** Takes every detector for failed: looking took longer than it may. */
+  expire(): void {
+    for (const progress of this.#progress) this.#fail(progress);
+  }
+
+  /** What was found until now, in the order of the text, without what lies inside an earlier finding of the same check. */
+  get findings(): readonly Decided[] {
+    const reach = new Map<Check, number>();
+    return this.#findings
+      .toSorted((a, b) => a.start - b.start || a.order - b.order || b.end - a.end)
+      .filter(({ check, end }) => {
+        if (end <= (reach.get(check) ?? 0)) return false;
+        reach.set(check, end);
+        return true;
+      })
+      .map((pending) => ({ ...asFinding(pending), action: pending.action }));
+  }
+
+  /** How many characters wait. */
+  get held(): number {
+    return Math.max(0, this.#base + this.#text.length - this.#position);
+  }
+
+  /** Takes the next piece; returns what may leave. */
+  push(delta: string): string {
+    if (this.#blocked !== null) return "";
+    this.#text += delta;
+    return this.#advance(false);
+  }
+
+  /** The text is over, with `last` as its last piece; returns what was held. */
+  end(last = ""): string {
+    if (this.#blocked !== null) return "";
+    this.#text += last;
+    return this.#advance(true);
+  }
+
+  #advance(final: boolean): string {
+    const cut = !final && isHighSurrogate(this.#text.charCodeAt(this.#text.length - 1));
+    const text = cut ? this.#text.slice(0, -1) : this.#text;
+    const folded = foldText(text);
+    const length = this.#base + text.length;
+    let bound = length;
+    for (const progress of this.#progress) {
+      if (progress.dead) continue;
+      try {
+        this.#look(progress, folded, text.length, final);
+      } catch {
+        this.#fail(progress);
+      }
+      if (progress.rule.action !== "warn") bound = Math.min(bound, progress.cursor);
+    }
+    if (this.#blocked !== null) bound = Math.min(bound, this.#blocked.start);
+    const out = this.#release(text, bound);
+    this.#forget();
+    return out;
+  }
+
+  /** Moves one rule as far as the text decides. */
+  #look(progress: Progress, folded: FoldedText, length: number, final: boolean): void {
+    const { detector } = progress.rule;
+    const base = this.#base;
+    if (progress.tail !== null) {
+      const pending = progress.tail;
+      const { end, open } = pending.found.tail?.take(folded.text, folded.toFolded(pending.end - base), final) ?? { end: 0, open: false };
+      pending.end = Math.max(pending.end, base + folded.endToOriginal(end));
+      pending.open = open;
+      progress.cursor = pending.end;
+      if (open) return;
+      progress.tail = null;
+    }
+    const undecided = final ? length : Math.max(folded.toOriginal(detector.openFrom(folded.text)), length - MOST_HELD + 1);
+    const to = Math.min(undecided, length);
+    if (base + to <= progress.cursor) return;
+    for (const found of detector.find(folded.text, folded.toFolded(progress.cursor - base), folded.toFolded(to), final)) {
+      const start = base + folded.toOriginal(found.start);
+      const end = base + folded.endToOriginal(found.end);
+      progress.cursor = Math.max(progress.cursor, end);
+      const pending: Pending = { found, check: detector.check, rule: progress.rule, order: progress.order, start, end, open: found.tail !== undefined };
+      if (pending.open) progress.tail = pending;
+      if (found.score >= progress.rule.threshold) this.#take(pending, progress.rule.action);
+    }
+    if (progress.tail === null) progress.cursor = Math.max(progress.cursor, base + to);
+  }
+
+  #fail(progress: Progress): void {
+    if (progress.dead) return;
+    const { rule, order, cursor } = progress;
+    progress.dead = true;
+    progress.tail = null;
+    this.#failed = true;
+    if (rule.action === "warn") return;
+    const start = Math.min(cursor, this.#base + this.#text.length);
+    this.#take({ found: { category: "detector_failed", start, end: start, score: 1 }, check: rule.detector.check, rule, order, start, end: start, open: false, failed: true }, "block");
+  }
+
+  #take(pending: Pending, action: Action): void {
+    this.#findings.push(Object.assign(pending, { action }));
+    if (action === "redact") this.#pending.push(pending);
+    if (action === "block" && (this.#blocked === null || pending.start < this.#blocked.start || (pending.start === this.#blocked.start && pending.order < this.#blocked.order))) this.#blocked = pending;
+  }
+
+  /** What leaves of the text before `bound`, where every redaction that starts before it is known. */
+  #release(text: string, bound: number): string {
+    let out = "";
+    const base = this.#base;
+    const due = this.#pending.filter(({ start }) => start < bound);
+    if (due.length > 0) {
+      this.#pending = this.#pending.filter(({ start }) => start >= bound);
+      due.sort((a, b) => a.start - b.start || a.order - b.order || b.end - a.end);
+    }
+    for (const pending of due) {
+      this.#position = Math.max(this.#position, this.#covered());
+      if (pending.start >= this.#reach) {
+        out += text.slice(this.#position - base, pending.start - base) + placeholder(pending.found.category);
+        this.#reach = pending.start;
+      }
+      this.#growing.push(pending);
+      this.#position = Math.max(this.#position, this.#covered());
+    }
+    this.#position = Math.max(this.#position, this.#covered());
+    if (bound > this.#position) {
+      out += text.slice(this.#position - base, bound - base);
+      this.#position = bound;
+    }
+    return out;
+  }
+
+  #covered(): number {
+    for (const { end } of this.#growing) this.#reach = Math.max(this.#reach, end);
+    if (this.#growing.length > 0) this.#growing = this.#growing.filter(({ open }) => open);
+    return this.#reach;
+  }
+
+  /** Drops text that no detector looks at again. */
+  #forget(): void {
+    let oldest = this.#position;
+    for (const { cursor, dead } of this.#progress) if (!dead) oldest = Math.min(oldest, cursor);
+    const drop = oldest - KEPT - this.#base;
+    if (drop < KEPT) return;
+    this.#text = this.#text.slice(drop);
+    this.#base += drop;
+  }
+}
+
+function asFinding({ found, check, rule, start, end, failed }: Pending): Finding & Pick<Decided, "source" | "failed"> {
+  return { check, category: found.category, start, end, score: found.score, ...(rule.source === undefined ? {} : { source: rule.source }), ...(failed === undefined ? {} : { failed }) };
+}

@@ -1,0 +1,129 @@
+import { isWordAt } from "../characters.ts";
+import { type Detector, type Found, WINDOW } from "../detector.ts";
+import type { Check } from "../finding.ts";
+import { firstLetters } from "./first-letters.ts";
+
+/** A turn of phrase that says something of the intent of a text. */
+export interface Signal {
+  readonly name: string;
+  /** From 0 to 1; what stands below 0.5 counts only when a threshold was lowered. */
+  readonly score: number;
+  /** Source of a regular expression, case-insensitive and Unicode, matched where a word or a sign begins. */
+  readonly pattern: string;
+  /** The characters it may begin with, where its pattern does not show them. */
+  readonly begins?: readonly string[];
+}
+
+interface Compiled {
+  readonly name: string;
+  readonly score: number;
+  readonly pattern: RegExp;
+}
+
+const SPACE = 32;
+const ASCII_WORD = Uint8Array.from({ length: 128 }, (_, code) => (/\w/.test(String.fromCharCode(code)) ? 1 : 0));
+
+/** In lower case, white space as a space: what the first letters of phrases are compared by. */
+function plain(code: number): number {
+  if (code < 128) return code >= 65 && code <= 90 ? code + 32 : code < SPACE ? SPACE : code;
+  return String.fromCharCode(code).toLowerCase().charCodeAt(0);
+}
+
+/** The signals that begin with the letters on the way to it. */
+interface Node {
+  readonly next: Map<number, Node>;
+  readonly signals: Compiled[];
+}
+
+const newNode = (): Node => ({ next: new Map(), signals: [] });
+
+/**
+ * Finds signals. Only the first letters of each word are looked at, unless a signal begins with them; the best scored
+ * signal at a place is its finding.
+ */
+export function phraseDetector(check: Check, signals: readonly Signal[]): Detector {
+  const root = newNode();
+  const begins = new Uint8Array(65_536);
+  /** Which two ASCII characters a signal may begin with: what most words are passed by. */
+  const pairs = new Uint8Array(128 * 128);
+  const sorted = signals.map((signal) => ({ ...signal, compiled: { name: signal.name, score: signal.score, pattern: new RegExp(signal.pattern, "iuy") } }));
+  sorted.sort((a, b) => b.score - a.score);
+  for (const { pattern, begins: letters, compiled } of sorted) {
+    for (const start of letters ?? firstLetters(pattern)) {
+      if (start === "") throw new Error(`a signal of ${check} may begin with anything: ${pattern.slice(0, 60)}`);
+      const first = plain(start.charCodeAt(0));
+      begins[first] = 1;
+      if (first < 128) for (let second = 0; second < 128; second++) if (start.length === 1 || plain(second) === plain(start.charCodeAt(1))) pairs[first * 128 + second] = 1;
+      let node = root;
+      for (let i = 0; i < start.length; i++) {
+        const code = plain(start.charCodeAt(i));
+        let next = node.next.get(code);
+        if (next === undefined) node.next.set(code, (next = newNode()));
+        node = next;
+      }
+      if (!node.signals.includes(compiled)) node.signals.push(compiled);
+    }
+  }
+
+  const best = (text: string, start: number): Found | null => {
+    let found: Found | null = null;
+    let node = root.next.get(plain(text.charCodeAt(start)));
+    for (let at = start; node !== undefined; node = node.next.get(plain(text.charCodeAt(++at)))) {
+      for (const { name, score, pattern } of node.signals) {
+        if (found !== null && found.score >= score) break;
+        pattern.lastIndex = start;
+        const match = pattern.exec(text);
+        if (match !== null && match[0].length > 0 && match[0].length < WINDOW) found = { category: name, start, end: start + match[0].length, score };
+      }
+      if (at === text.length) break;
+    }
+    return found;
+  };
+  /** Whether the text ends before it shows that no signal begins at `start`. */
+  const mayBegin = (text: string, start: number): boolean => {
+    let node: Node | undefined = root;
+    for (let at = start; at < text.length; at++) {
+      node = node.next.get(plain(text.charCodeAt(at)));
+      if (node === undefined) return false;
+      if (node.signals.length > 0) return true;
+    }
+    return true;
+  };
+  /** The next place at or behind `from` where a signal could begin; `to` when there is none before it. */
+  const nextStart = (text: string, from: number, to: number): number => {
+    let wasWord = from > 0 && isWordAt(text, from - 1);
+    for (let at = from; at < to; at++) {
+      const code = text.charCodeAt(at);
+      const isWord = code < 128 ? ASCII_WORD[code] === 1 : isWordAt(text, at);
+      const isInside = isWord && wasWord;
+      wasWord = isWord;
+      if (isInside) continue;
+      const first = plain(code);
+      if (begins[first] === 0) continue;
+      const second = text.charCodeAt(at + 1);
+      if (first >= 128 || second >= 128 || pairs[first * 128 + second] !== 0) return at;
+    }
+    return to;
+  };
+
+  return {
+    check,
+    maxLength: WINDOW - 1,
+    find(text, from, to) {
+      const found: Found[] = [];
+      for (let at = nextStart(text, from, to); at < to; ) {
+        const value = best(text, at);
+        if (value !== null) found.push(value);
+        at = nextStart(text, value?.end ?? at + 1, to);
+      }
+      return found;
+    },
+    openFrom(text) {
+      const base = Math.max(0, text.length - WINDOW + 1);
+      for (let at = nextStart(text, base, text.length); at < text.length; at = nextStart(text, at + 1, text.length)) {
+        if (mayBegin(text, at)) return at;
+      }
+      return text.length;
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { isDigitAt, isOneOf, isWordAt } from "../characters.ts";
+import { type Detector, type Found, scan } from "../detector.ts";
+import { contextBefore, continuesBefore } from "./number-context.ts";
+import { openNumberFrom } from "./open-number.ts";
+
+const CARD_WORDS =
+  /card|visa|master|amex|american express|discover|diners|maestro|jcb|unionpay|\bpan\b|\bcc\b|karte|kredit|carte|cb\b|tarjeta|cart[a\u00e3]o?|carta|kaart|kort|kart[aey\u0131i]?|kortti|\u043a\u0430\u0440\u0442|\u30ab\u30fc\u30c9|\u5361|\uce74\ub4dc|\u0915\u093e\u0930\u094d\u0921|\u0628\u0637\u0627\u0642/giu;
+
+/** A number as one group, or in the groups that cards are printed in. */
+const SHAPE = /\d{4}(?:[ .-]?\d{4}[ .-]?\d{4}[ .-]?\d{4}(?:[ .-]?\d{3})?(?!\d)|[ .-]?\d{6}[ .-]?\d{4,5}(?!\d)|\d{8,15}(?!\d))/y;
+
+interface Issuer {
+  readonly prefix: RegExp;
+  readonly lengths: readonly number[];
+  readonly score: number;
+}
+
+/** Issuer ranges. The first that fits counts; a low score needs a word of the trade beside the number. */
+const ISSUERS: readonly Issuer[] = [
+  { prefix: /^4/, lengths: [16, 19], score: 0.9 },
+  { prefix: /^4/, lengths: [13], score: 0.45 },
+  { prefix: /^(?:5[1-5]|222[1-9]|22[3-9]|2[3-6]|27[01]|2720)/, lengths: [16], score: 0.9 },
+  { prefix: /^3[47]/, lengths: [15], score: 0.9 },
+  { prefix: /^(?:6011|64[4-9]|65)/, lengths: [16, 19], score: 0.9 },
+  { prefix: /^(?:30[0-5]|3095|3[689])/, lengths: [14, 16], score: 0.7 },
+  { prefix: /^35(?:2[89]|[3-8])/, lengths: [16, 19], score: 0.9 },
+  { prefix: /^(?:2131|1800)/, lengths: [15], score: 0.8 },
+  { prefix: /^62/, lengths: [16, 17, 18, 19], score: 0.8 },
+  { prefix: /^220[0-4]/, lengths: [16, 19], score: 0.8 },
+  { prefix: /^(?:60|8[12]|508|50(?:4175|67|9)|636[23])/, lengths: [16], score: 0.6 },
+  { prefix: /^(?:50|5[6-8]|6)/, lengths: [12, 13, 14, 15, 16, 17, 18, 19], score: 0.45 },
+];
+
+function passesLuhn(digits: string): boolean {
+  let sum = 0;
+  for (let i = 0; i < digits.length; i++) {
+    let digit = digits.charCodeAt(digits.length - 1 - i) - 48;
+    if (i % 2 === 1) {
+      digit *= 2;
+      if (digit > 9) digit -= 9;
+    }
+    sum += digit;
+  }
+  return sum % 10 === 0;
+}
+
+function cardAt(text: string, start: number): Found | null {
+  if (isWordAt(text, start - 1) || continuesBefore(text, start, ".,-/")) return null;
+  if (isOneOf(text, start - 1, "#-.") && isWordAt(text, start - 2)) return null;
+  SHAPE.lastIndex = start;
+  const shape = SHAPE.exec(text)?.[0];
+  if (shape === undefined) return null;
+  const end = start + shape.length;
+  if (isWordAt(text, end) || (isOneOf(text, end, ".,-/") && isDigitAt(text, end + 1) && !text.startsWith("/", end))) return null;
+  const digits = shape.replace(/\D/g, "");
+  const issuer = ISSUERS.find(({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length));
+  if (issuer === undefined || /^(\d)\1+$/.test(digits) || !passesLuhn(digits)) return null;
+  const context = contextBefore(text, start, CARD_WORDS);
+  const score = issuer.score + (context === "kind" ? 0.1 : context === "other" ? -0.5 : 0);
+  return { category: "credit_card", start, end, score };
+}
+
+/** Payment card numbers: issuer range, length of that issuer, Luhn, and no sign that it is another kind of number. */
+export const creditCard: Detector = {
+  check: "pii",
+  maxLength: 23,
+  find: (text, from, to) => scan(text, /(?<!\d)\d{4}(?=\d|[ .-]\d)/g, from, to, (at) => cardAt(text, at)),
+  openFrom: openNumberFrom,
+};

@@ -1,0 +1,68 @@
+import { isWordAt } from "../characters.ts";
+import { type Detector, type Found, scan } from "../detector.ts";
+
+/** Length of the number by country, from the registry of ISO 13616. */
+const LENGTHS: Readonly<Record<string, number>> = {
+  AD: 24, AE: 23, AL: 28, AT: 20, AZ: 28, BA: 20, BE: 16, BG: 22, BH: 22, BI: 27, BR: 29, BY: 28, CH: 21, CR: 22, CY: 28, CZ: 24,
+  DE: 22, DJ: 27, DK: 18, DO: 28, EE: 20, EG: 29, ES: 24, FI: 18, FK: 18, FO: 18, FR: 27, GB: 22, GE: 22, GI: 23, GL: 18, GR: 27,
+  GT: 28, HN: 28, HR: 21, HU: 28, IE: 22, IL: 23, IQ: 23, IS: 26, IT: 27, JO: 30, KW: 30, KZ: 20, LB: 28, LC: 32, LI: 21, LT: 20,
+  LU: 20, LV: 21, LY: 25, MC: 27, MD: 24, ME: 22, MK: 19, MN: 20, MR: 27, MT: 31, MU: 30, NI: 28, NL: 18, NO: 15, OM: 23, PK: 24,
+  PL: 28, PS: 29, PT: 25, QA: 29, RO: 24, RS: 22, RU: 33, SA: 24, SC: 31, SD: 18, SE: 24, SI: 19, SK: 24, SM: 27, SO: 23, ST: 25,
+  SV: 28, TL: 23, TN: 24, TR: 26, UA: 29, VA: 22, VG: 24, XK: 20, YE: 30,
+};
+
+const COMPACT = /[A-Za-z]{2}\d{2}[A-Za-z0-9]{11,29}/y;
+const GROUPED = /[A-Za-z]{2}\d{2}([ -])[A-Za-z0-9]{4}(?:\1[A-Za-z0-9]{4}){1,6}(?:\1[A-Za-z0-9]{1,4})?/y;
+
+/** ISO 7064 mod 97-10 with the first four characters behind the rest, letters as two digits. */
+function hasValidCheckDigits(iban: string): boolean {
+  let remainder = 0;
+  for (let i = 0; i < iban.length; i++) {
+    const code = iban.charCodeAt((i + 4) % iban.length);
+    remainder = code <= 57 ? (remainder * 10 + code - 48) % 97 : (remainder * 100 + code - 55) % 97;
+  }
+  return remainder === 1;
+}
+
+/** The offset behind the `count` letters and digits that `shape` starts with; a separator is not counted. */
+function lengthOfCharacters(shape: string, count: number): number | null {
+  let seen = 0;
+  for (let i = 0; i < shape.length; i++) {
+    if (shape[i] !== " " && shape[i] !== "-") seen++;
+    if (seen === count) return i + 1;
+  }
+  return null;
+}
+
+function ibanAt(text: string, start: number): Found | null {
+  if (isWordAt(text, start - 1)) return null;
+  const length = LENGTHS[text.slice(start, start + 2).toUpperCase()];
+  if (length === undefined) return null;
+  for (const shape of [COMPACT, GROUPED]) {
+    shape.lastIndex = start;
+    const match = shape.exec(text)?.[0];
+    if (match === undefined) continue;
+    const size = lengthOfCharacters(match, length);
+    if (size === null || isWordAt(text, start + size)) continue;
+    const iban = match.slice(0, size).replace(/[ -]/g, "").toUpperCase();
+    if (hasValidCheckDigits(iban)) return { category: "iban", start, end: start + size, score: 1 };
+  }
+  return null;
+}
+
+/** What an IBAN may still grow from: its first four characters and anything but a line end behind them. */
+const OPEN = /[A-Za-z]{2}\d{2}[A-Za-z0-9 -]*$/;
+
+/** International bank account numbers: length of the country and check digits, in one piece or in groups of four. */
+export const iban: Detector = {
+  check: "pii",
+  maxLength: 42,
+  find: (text, from, to) => scan(text, /(?<![A-Za-z0-9_])[A-Za-z]{2}\d{2}(?=[A-Za-z0-9]|[ -][A-Za-z0-9])/g, from, to, (at) => ibanAt(text, at)),
+  openFrom(text) {
+    const base = Math.max(0, text.length - 48);
+    const end = text.slice(base);
+    const open = OPEN.exec(end)?.index ?? end.length;
+    const word = /\S*$/.exec(end)?.index ?? end.length;
+    return base + Math.min(open, word);
+  },
+};

@@ -1,0 +1,39 @@
+import { isDigitAt, isOneOf, isWordAt } from "../characters.ts";
+import { type Detector, type Found, scan } from "../detector.ts";
+import { contextBefore, continuesBefore } from "./number-context.ts";
+import { openNumberFrom } from "./open-number.ts";
+
+const SSN_WORDS =
+  /\bssn\b|\bss ?(?:#|no|number)|social|soc\.? sec|\btax(?:payer)? id|\bitin\b|sozialversicherung|s[\u00e9e]curit[\u00e9e]|seguro social|seguran\u00e7a social|seguridad|sicurezza sociale|previdenza|sofinummer|\bbsn\b|sociale|ubezpiecze|sociaal|sosyal|\u0441\u043e\u0446\u0438\u0430\u043b\u044c\u043d|\u793e\u4f1a\u4fdd\u969c|\u793e\u4fdd|\u793e\u4f1a\u5b89\u5168|\u793e\u6703\u5b89\u5168|\uc0ac\ud68c\ubcf4\uc7a5|\u0938\u093e\u092e\u093e\u091c\u093f\u0915|\u0627\u0644\u0636\u0645\u0627\u0646/giu;
+const PHONE_WORDS = /\b(?:tel|phone|call|fax|mobil\w*|telefon\w*)\b/iu;
+
+/** Numbers that were printed in advertisements and never belonged to a person again. */
+const ADVERTISED = new Set(["078051120", "219099999", "457555462"]);
+
+/** Assigned to people: no area 000, 666 or 9xx, no group 00, no serial 0000. */
+function isAssignable(digits: string): boolean {
+  return !/^(?:000|666|9)/.test(digits) && digits.slice(3, 5) !== "00" && digits.slice(5) !== "0000" && !ADVERTISED.has(digits);
+}
+
+function ssnAt(text: string, start: number): Found | null {
+  if (isWordAt(text, start - 1) || continuesBefore(text, start, ".,-/") || isOneOf(text, start - 1, "+$\u20ac\u00a3")) return null;
+  if (isOneOf(text, start - 1, "-#./") && isWordAt(text, start - 2)) return null;
+  const separator = isDigitAt(text, start + 3) ? "" : text.charAt(start + 3);
+  const end = start + 9 + 2 * separator.length;
+  const digits = text.slice(start, end).replace(/\D/g, "");
+  if (isWordAt(text, end) || (isOneOf(text, end, ".,-/ ") && isDigitAt(text, end + 1)) || !isAssignable(digits)) return null;
+  const context = contextBefore(text, start, SSN_WORDS);
+  if (context === "other") return null;
+  if (context === "kind") return { category: "ssn", start, end, score: 0.95 };
+  if (separator === "-") return { category: "ssn", start, end, score: 0.8 };
+  const spaced = separator === " " && !PHONE_WORDS.test(text.slice(Math.max(0, start - 40), start));
+  return { category: "ssn", start, end, score: spaced ? 0.4 : 0.1 };
+}
+
+/** United States social security numbers. Without dashes only beside words that say so. */
+export const ssn: Detector = {
+  check: "pii",
+  maxLength: 11,
+  find: (text, from, to) => scan(text, /(?<!\d)\d{3}(?:([ .-])\d{2}\1\d{4}|\d{6})(?!\d)/g, from, to, (at) => ssnAt(text, at)),
+  openFrom: openNumberFrom,
+};

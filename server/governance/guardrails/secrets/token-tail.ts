@@ -1,0 +1,31 @@
+import type { Tail } from "../detector.ts";
+
+/** Longest token any issuer gives out, with room: what is longer is something else, and the stream goes on. */
+const LONGEST_TAIL = 16_384;
+
+/** Follows a token while its characters last. */
+export class TokenTail implements Tail {
+  readonly #character: RegExp;
+  #left = LONGEST_TAIL;
+
+  /** `character` tells whether one character belongs to the token. */
+  constructor(character: RegExp) {
+    this.#character = character;
+  }
+
+  take(text: string, from: number, final: boolean): { readonly end: number; readonly open: boolean } {
+    let end = from;
+    while (end < text.length && this.#left > 0 && this.#character.test(text.charAt(end))) {
+      end++;
+      this.#left--;
+    }
+    return { end, open: end === text.length && !final && this.#left > 0 };
+  }
+}
+
+/** Where the unbroken word at the end of `text` starts: a token has no white space, so nothing before it is open. */
+export function openTokenFrom(text: string): number {
+  let start = text.length;
+  while (start > 0 && text.length - start < 127 && !/\s/.test(text.charAt(start - 1))) start--;
+  return start;
+}

@@ -1,0 +1,99 @@
+import type { GuardrailBuiltin, GuardrailSurface } from "@gatehouse/contracts/guardrails";
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import { holdsFor } from "../../directory/policies/bound-groups.ts";
+import type { GuardrailEngineEntry, GuardrailEntry } from "../../directory/policies/guardrail-entry.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import type { FieldError } from "../../kernel/errors.ts";
+import { compileTextGuard, type GuardSettings, type GuardSource, type Rule, type TextGuard } from "./text-guard.ts";
+
+/** A further engine of a configuration. */
+export interface BoundEngine {
+  readonly source: GuardSource;
+  readonly engine: GuardrailEngineEntry;
+}
+
+/** All that guards one surface of a group's calls. */
+export interface SurfaceGuard {
+  readonly surface: GuardrailSurface;
+  /** For what anybody may have written. */
+  readonly guard: TextGuard;
+  /** For the operator's own instructions: they may say what would be an attack elsewhere. */
+  readonly trusted: TextGuard;
+  readonly engines: readonly BoundEngine[];
+  /** Whether a finding can change or end the call. */
+  readonly enforces: boolean;
+}
+
+const compiled = new WeakMap<GroupScope, Map<GuardrailSurface, SurfaceGuard | null>>();
+
+/** Compiled when a group's calls first meet the surface under a configuration, then found in memory. Null: nothing guards it. */
+export function surfaceGuard(scope: GroupScope, surface: GuardrailSurface): SurfaceGuard | null {
+  if (scope.tenant.guardrails.length === 0) return null;
+  let bySurface = compiled.get(scope);
+  if (bySurface === undefined) {
+    bySurface = new Map();
+    compiled.set(scope, bySurface);
+  }
+  let found = bySurface.get(surface);
+  if (found === undefined) {
+    found = guardOfEntries(scope.tenant.guardrails.filter(({ groupIds }) => holdsFor(groupIds, scope.chain)), surface);
+    bySurface.set(surface, found);
+  }
+  return found;
+}
+
+/** What several configurations come to on one surface. */
+export function guardOfEntries(entries: readonly GuardrailEntry[], surface: GuardrailSurface): SurfaceGuard | null {
+  const rules: Rule[] = [];
+  const engines: BoundEngine[] = [];
+  for (const entry of entries) {
+    if (!entry.surfaces.has(surface)) continue;
+    const source = { id: entry.id, name: entry.name };
+    for (const rule of rulesOf(entry, surface)) rules.push({ ...rule, source });
+    for (const engine of entry.engines) if (engine.surfaces === undefined || engine.surfaces.includes(surface)) engines.push({ source, engine });
+  }
+  if (rules.length === 0 && engines.length === 0) return null;
+  const trusted = rules.filter(({ detector }) => detector.check !== "prompt_injection" && detector.check !== "jailbreak");
+  const enforces = rules.some(({ action }) => action !== "warn") || engines.some(({ engine }) => engine.action !== "warn");
+  return { surface, guard: { rules }, trusted: { rules: trusted }, engines, enforces };
+}
+
+/** Lists of words are large: what two surfaces, or two versions of the snapshot, have in common is compiled once. */
+const known = new BoundedMap<string, readonly Rule[]>(500);
+
+function rulesOf(entry: GuardrailEntry, surface: GuardrailSurface): readonly Rule[] {
+  const settings = settingsOf(entry.builtin, surface);
+  const key = `${entry.version} ${Object.keys(settings).join(" ")}`;
+  let rules = known.get(key);
+  if (rules === undefined) {
+    const guard = compileTextGuard(settings);
+    // It was compiled before it was stored; a release that can no longer do it must not let calls through unguarded.
+    if ("problems" in guard) throw new Error(`the guardrail configuration ${entry.id} does not compile: ${guard.problems.map(({ message }) => message).join("; ")}`);
+    rules = guard.rules;
+    known.set(key, rules);
+  }
+  return rules;
+}
+
+function settingsOf(builtin: GuardrailBuiltin, surface: GuardrailSurface | null): GuardSettings {
+  const on = (surfaces: readonly GuardrailSurface[] | undefined) => surface === null || surfaces === undefined || surfaces.includes(surface);
+  const { banned_words: words, banned_patterns: patterns } = builtin;
+  const threshold = (value: number | undefined) => (value === undefined ? {} : { threshold: value });
+  return {
+    ...(builtin.secrets_enabled === true && on(builtin.secrets_surfaces) ? { secrets: { action: builtin.secrets_action ?? "block", ...(builtin.secrets_categories === undefined ? {} : { categories: builtin.secrets_categories }) } } : {}),
+    ...(builtin.pii_enabled === true && on(builtin.pii_surfaces) ? { pii: { action: builtin.pii_action ?? "redact", ...(builtin.pii_categories === undefined ? {} : { categories: builtin.pii_categories }), ...threshold(builtin.pii_threshold) } } : {}),
+    ...(builtin.prompt_injection_enabled === true && on(builtin.prompt_injection_surfaces) ? { promptInjection: { action: builtin.prompt_injection_action ?? "block", ...threshold(builtin.prompt_injection_threshold) } } : {}),
+    ...(builtin.jailbreak_enabled === true && on(builtin.jailbreak_surfaces) ? { jailbreak: { action: builtin.jailbreak_action ?? "warn", ...threshold(builtin.jailbreak_threshold) } } : {}),
+    ...(builtin.toxic_content_enabled === true && on(builtin.toxic_content_surfaces) ? { toxicContent: { action: builtin.toxic_content_action ?? "block", ...threshold(builtin.toxic_content_threshold) } } : {}),
+    ...(words !== undefined && words.length > 0 && on(builtin.banned_words_surfaces) ? { bannedWords: { action: builtin.banned_words_action ?? "block", words } } : {}),
+    ...(patterns !== undefined && patterns.length > 0 && on(builtin.banned_patterns_surfaces) ? { bannedPatterns: { action: builtin.banned_patterns_action ?? "block", patterns } } : {}),
+  };
+}
+
+/** What of the settings cannot be compiled, each with its field. */
+export function problemsOf(builtin: GuardrailBuiltin): FieldError[] {
+  const { bannedPatterns } = settingsOf(builtin, null);
+  if (bannedPatterns === undefined) return [];
+  const guard = compileTextGuard({ bannedPatterns });
+  return "problems" in guard ? guard.problems.map(({ index, message }) => ({ field: `builtin.banned_patterns.${index}`, message })) : [];
+}

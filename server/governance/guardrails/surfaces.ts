@@ -1,0 +1,43 @@
+import type { GuardrailSurface } from "@gatehouse/contracts/guardrails";
+
+interface SurfaceFacts {
+  readonly direction: "input" | "output";
+  /** Audit subtypes of the calls that are guarded here; none while the surface is not served yet. */
+  readonly subtypes: readonly string[];
+}
+
+const CONVERSATIONS = ["chat_completions", "responses", "completions", "anthropic_messages", "gemini_generate_content", "gemini_stream_generate_content"] as const;
+
+/** Every place where a guardrail can look, and the calls that pass it. */
+export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
+  // Counting the tokens of a text sends it to the vendor like any other question.
+  chat_input: { direction: "input", subtypes: [...CONVERSATIONS, "anthropic_count_tokens", "gemini_count_tokens"] },
+  chat_output: { direction: "output", subtypes: CONVERSATIONS },
+  embeddings_input: { direction: "input", subtypes: ["embeddings"] },
+  image_gen_input: { direction: "input", subtypes: [] },
+  image_gen_output: { direction: "output", subtypes: [] },
+  audio_tts_input: { direction: "input", subtypes: [] },
+  audio_tts_output: { direction: "output", subtypes: [] },
+  audio_stt_input: { direction: "input", subtypes: [] },
+  audio_stt_output: { direction: "output", subtypes: [] },
+  video_gen_input: { direction: "input", subtypes: [] },
+  video_gen_output: { direction: "output", subtypes: [] },
+  batch_input: { direction: "input", subtypes: [] },
+  batch_output: { direction: "output", subtypes: [] },
+  moderation_input: { direction: "input", subtypes: [] },
+  mcp_input: { direction: "input", subtypes: [] },
+  mcp_output: { direction: "output", subtypes: [] },
+  mcp_registration: { direction: "input", subtypes: [] },
+  skill_input: { direction: "input", subtypes: [] },
+  skill_output: { direction: "output", subtypes: [] },
+  a2a_inbound: { direction: "input", subtypes: [] },
+  a2a_outbound: { direction: "output", subtypes: [] },
+};
+
+const bySubtype = { input: new Map<string, GuardrailSurface>(), output: new Map<string, GuardrailSurface>() };
+for (const [surface, { direction, subtypes }] of Object.entries(SURFACES)) for (const subtype of subtypes) bySubtype[direction].set(subtype, surface as GuardrailSurface);
+
+/** Where calls of this audit subtype are guarded; null: nowhere. */
+export function surfaceOf(proxySubtype: string, direction: "input" | "output"): GuardrailSurface | null {
+  return bySubtype[direction].get(proxySubtype) ?? null;
+}

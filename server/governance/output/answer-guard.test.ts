@@ -1,0 +1,130 @@
+import { describe, expect, test } from "bun:test";
+import { concat } from "../../wire/sse-frames.ts";
+import { GuardRun } from "../guardrails/guard-run.ts";
+import { compileTextGuard, type GuardSettings } from "../guardrails/text-guard.ts";
+import { ANSWER_FORMATS } from "./answer-formats.ts";
+import { AnswerGuard } from "./answer-guard.ts";
+import { EventFraming } from "./frames.ts";
+
+const MAIL = "joe@example.com";
+const REDACT: GuardSettings = { pii: { action: "redact" } };
+
+function runOf(settings: GuardSettings): GuardRun {
+  const guard = compileTextGuard(settings);
+  if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
+  return new GuardRun({ surface: "chat_output", guard, trusted: guard, engines: [], enforces: guard.rules.some(({ action }) => action !== "warn") });
+}
+
+const data = (value: unknown) => `data: ${value === "[DONE]" ? value : JSON.stringify(value)}\n\n`;
+
+/** What comes out of the frames of a format, as events. */
+function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]) {
+  const guard = new AnswerGuard(ANSWER_FORMATS[format], runOf(REDACT));
+  const framing = new EventFraming();
+  const out: Uint8Array[] = [];
+  const steps: number[] = [];
+  for (const frame of frames) {
+    for (const passed of framing.push(new TextEncoder().encode(data(frame)))) for (const given of guard.frame(passed)) out.push(framing.write(given));
+    steps.push(out.length);
+  }
+  for (const given of guard.end()) out.push(framing.write(given));
+  const text = new TextDecoder().decode(concat(out));
+  const events = text.split("\n\n").filter((frame) => frame !== "").map((frame) => (frame === "data: [DONE]" ? "[DONE]" : JSON.parse(frame.slice(6))));
+  return { events, steps, refusal: guard.refusal, text };
+}
+
+const chunk = (...choices: object[]) => ({ id: "c", choices });
+const delta = (index: number, given: object, finish: string | null = null) => ({ index, delta: given, finish_reason: finish });
+
+describe("chat", () => {
+  test("two choices in one stream are two texts", () => {
+    const { events } = through("chat", [
+      chunk(delta(0, { content: "Mail joe" }), delta(1, { content: "Call 4539 1488" })),
+      chunk(delta(1, { content: " 0343 6467." }), delta(0, { content: "@example.com now" })),
+      chunk(delta(0, {}, "stop")),
+      chunk(delta(1, {}, "stop")),
+      "[DONE]",
+    ]);
+    const said = (index: number) => events.flatMap((event) => (event === "[DONE]" ? [] : event.choices)).filter((choice) => choice.index === index).map((choice) => choice.delta.content ?? "").join("");
+    expect([said(0), said(1)]).toEqual(["Mail [REDACTED:email] now", "Call [REDACTED:credit_card]."]);
+    expect(events.at(-1)).toBe("[DONE]");
+  });
+
+  test("what is held goes out before the end, also where no finish reason came", () => {
+    const { events } = through("chat", [chunk(delta(0, { role: "assistant", content: "Well" })), "[DONE]"]);
+    expect(events).toEqual([chunk(delta(0, { role: "assistant", content: "" })), chunk(delta(0, { content: "Well" })), "[DONE]"]);
+  });
+
+  test("reasoning and content are held apart", () => {
+    const { events } = through("chat", [chunk(delta(0, { reasoning_content: "Say joe@" })), chunk(delta(0, { content: "Hi joe" })), chunk(delta(0, { content: ` and ${MAIL}` })), chunk(delta(0, {}, "stop"))]);
+    const all = (name: string) => events.flatMap((event) => event.choices).map((choice) => choice.delta[name] ?? "").join("");
+    expect([all("reasoning_content"), all("content")]).toEqual(["Say joe@", "Hi joe and [REDACTED:email]"]);
+  });
+
+  test("log probabilities, which tell the text once more, are taken out", () => {
+    const { text } = through("chat", [{ id: "c", choices: [{ ...delta(0, { content: MAIL }), logprobs: { content: [{ token: "joe@", logprob: -1, top_logprobs: [] }] } }] }, chunk(delta(0, {}, "stop"))]);
+    expect(text).not.toContain("joe");
+    const body = { choices: [{ index: 0, message: { content: `${MAIL}` }, logprobs: { content: [{ token: "joe@" }] }, finish_reason: "stop" }] };
+    new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
+    expect(JSON.stringify(body)).not.toContain("joe");
+  });
+
+  test("parallel calls wait for the last of them, and the text beside them flows", () => {
+    const call = (index: number, given: object) => ({ tool_calls: [{ index, ...given }] });
+    const frames = [
+      chunk(delta(0, call(0, { id: "a", function: { name: "mail", arguments: '{"to":"joe@' } }))),
+      chunk(delta(0, call(1, { id: "b", function: { name: "note", arguments: "{}" } }))),
+      chunk(delta(0, { content: "One moment. " })),
+      chunk(delta(0, call(0, { function: { arguments: 'example.com"}' } }))),
+      chunk(delta(0, {}, "tool_calls")),
+    ];
+    const { events, steps } = through("chat", frames);
+    // Of the first four only the text has gone out when the calls are not complete.
+    expect(steps.slice(0, 4)).toEqual([0, 0, 1, 1]);
+    const args = (index: number) => events.flatMap((event) => event.choices[0].delta.tool_calls ?? []).filter((tool) => tool.index === index).map((tool) => tool.function.arguments).join("");
+    expect([args(0), args(1)]).toEqual(['{"to":"[REDACTED:email]"}', "{}"]);
+  });
+});
+
+describe("responses", () => {
+  test("two tellings of a call that differ become one", () => {
+    const at = { output_index: 0 };
+    const item = { type: "function_call", id: "f", call_id: "c", name: "run", arguments: '{"x":2}' };
+    const { events } = through("responses", [
+      { type: "response.output_item.added", ...at, item: { ...item, arguments: "" }, sequence_number: 0 },
+      { type: "response.function_call_arguments.delta", ...at, delta: '{"x":1}', sequence_number: 1 },
+      { type: "response.function_call_arguments.done", ...at, arguments: '{"x":2}', sequence_number: 2 },
+      { type: "response.output_item.done", ...at, item, sequence_number: 3 },
+    ]);
+    expect(events.map((event) => event.delta ?? event.arguments ?? event.item.arguments)).toEqual(["", '{"x":2}', '{"x":2}', '{"x":2}']);
+  });
+
+  test("a response that only its last event tells is guarded there", () => {
+    const { events } = through("responses", [{ type: "response.completed", response: { output: [{ type: "message", content: [{ type: "output_text", text: `Mail ${MAIL}` }] }, { type: "function_call", name: "mail", arguments: `{"to":"${MAIL}"}` }] }, sequence_number: 9 }]);
+    expect(events[0].response.output).toEqual([{ type: "message", content: [{ type: "output_text", text: "Mail [REDACTED:email]" }] }, { type: "function_call", name: "mail", arguments: '{"to":"[REDACTED:email]"}' }]);
+  });
+});
+
+describe("messages", () => {
+  test("sources, results of hosted tools and thoughts are texts too", () => {
+    const body = {
+      type: "message",
+      content: [
+        { type: "thinking", thinking: `Ask ${MAIL}`, signature: "s" },
+        { type: "text", text: "Found.", citations: [{ type: "web_search_result_location", cited_text: `by ${MAIL}`, url: "https://a.example" }] },
+        { type: "code_execution_tool_result", tool_use_id: "t", content: { type: "code_execution_result", stdout: `${MAIL}\n`, stderr: "" } },
+        { type: "tool_use", id: "u", name: "mail", input: { to: [MAIL], n: 1 } },
+      ],
+    };
+    new AnswerGuard(ANSWER_FORMATS.messages, runOf(REDACT)).whole(body as never);
+    expect(JSON.stringify(body)).not.toContain("joe");
+    expect(body.content[3]).toEqual({ type: "tool_use", id: "u", name: "mail", input: { to: ["[REDACTED:email]"], n: 1 } } as never);
+  });
+});
+
+describe("gemini", () => {
+  test("arguments that come in scattered parts are refused: only the caller could put them together", () => {
+    const { events, refusal } = through("gemini", [{ candidates: [{ content: { parts: [{ functionCall: { name: "mail", partialArgs: [{ jsonPath: "$.to", stringValue: "joe@" }], willContinue: true } }] } }] }]);
+    expect([events, refusal?.code]).toEqual([[], "unsupported_parameter"]);
+  });
+});

@@ -1,0 +1,85 @@
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
+import { FrameCutter, frameData, isWholeEvent } from "../../wire/sse-frames.ts";
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** One frame of a stream on its way to the caller. */
+export interface Frame {
+  /** As it came; of a frame that was made here, the frame it was made after. */
+  readonly bytes: Uint8Array;
+  /** Null where it carries no JSON object. */
+  readonly body: JsonObject | null;
+  /** Whether it says that nothing follows. */
+  readonly closes: boolean;
+  /** Whether the body is no longer what the bytes say. */
+  changed: boolean;
+}
+
+/** How a stream is cut into frames and put together again. One for each stream. */
+export interface Framing {
+  push(piece: Uint8Array): Frame[];
+  /** What came behind the last whole frame. */
+  rest(): Frame | null;
+  write(frame: Frame): Uint8Array;
+}
+
+/** Server-sent events. What was not changed keeps its bytes. */
+export class EventFraming implements Framing {
+  private readonly cutter = new FrameCutter();
+
+  push(piece: Uint8Array): Frame[] {
+    return this.cutter.push(piece).map(eventFrame);
+  }
+
+  rest(): Frame | null {
+    const rest = this.cutter.rest();
+    return rest.byteLength > 0 && isWholeEvent(rest) ? eventFrame(rest) : null;
+  }
+
+  write({ bytes, body, changed }: Frame): Uint8Array {
+    if (!changed) return bytes;
+    const lines = decoder.decode(bytes).split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
+    return encoder.encode(`${[...lines, `data: ${JSON.stringify(body)}`].join("\n")}\n\n`);
+  }
+}
+
+function eventFrame(bytes: Uint8Array): Frame {
+  const text = decoder.decode(bytes);
+  const data = frameData(text) ?? (text.trimStart().startsWith("{") ? text : null);
+  return { bytes, body: data === null ? null : parsed(data), closes: data === "[DONE]", changed: false };
+}
+
+/** One JSON array in pieces. */
+export class ArrayFraming implements Framing {
+  private readonly cutter = new ArrayCutter();
+  private open = false;
+
+  push(piece: Uint8Array): Frame[] {
+    return this.cutter.push(piece).map((bytes) => ({ bytes, body: parsed(elementData(decoder.decode(bytes))), closes: false, changed: false }));
+  }
+
+  rest(): Frame | null {
+    const bytes = this.cutter.rest();
+    return bytes.byteLength === 0 ? null : { bytes, body: null, closes: true, changed: false };
+  }
+
+  write({ bytes, body, changed, closes }: Frame): Uint8Array {
+    if (closes) return bytes;
+    const first = !this.open;
+    this.open = true;
+    // What opens the array must be the element that goes out first, whichever came first.
+    if (!changed && decoder.decode(bytes.subarray(0, 8)).trimStart().startsWith("[") === first) return bytes;
+    return encoder.encode(`${first ? "[" : ",\r\n"}${JSON.stringify(body)}`);
+  }
+}
+
+function parsed(data: string): JsonObject | null {
+  try {
+    const value: unknown = JSON.parse(data);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

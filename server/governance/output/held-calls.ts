@@ -1,0 +1,81 @@
+import type { CallPiece } from "../../wire/answer-texts.ts";
+import type { JsonValue } from "../../wire/document.ts";
+import type { Frame } from "./frames.ts";
+
+/** More than any tool takes: what is held must stay bounded. */
+const MOST_HELD_BYTES = 8 * 1024 * 1024;
+
+/** A tool call as its pieces make it. */
+export class HeldCall {
+  name: string | null = null;
+  arguments = "";
+  freeform = false;
+  /** Whether two tellings of the arguments differ: then callers must get one. */
+  contradicted = false;
+  private readonly pieces: CallPiece[] = [];
+
+  add(piece: CallPiece): void {
+    const { name, place, form } = piece;
+    this.name ??= name;
+    this.freeform ||= piece.freeform === true;
+    if (place === null) return;
+    this.pieces.push(piece);
+    const value = place.holder[place.key];
+    if (form === "piece") {
+      if (typeof value === "string") this.arguments += value;
+      return;
+    }
+    const all = form === "object" ? JSON.stringify(value) : typeof value === "string" ? value : "";
+    if (all === "") return;
+    if (this.arguments !== "" && this.arguments !== all) this.contradicted = true;
+    this.arguments = all;
+  }
+
+  /** Says the arguments anew in every place that tells them. */
+  rewrite(text: string): void {
+    this.arguments = text;
+    let told = false;
+    for (const { place, form } of this.pieces) {
+      if (place === null) continue;
+      if (form === "whole") place.holder[place.key] = text;
+      else if (form === "object") place.holder[place.key] = JSON.parse(text) as JsonValue;
+      else {
+        place.holder[place.key] = told ? "" : text;
+        told = true;
+      }
+    }
+  }
+}
+
+/** Calls whose frames wait together until all of them are complete. */
+export class CallGroup {
+  readonly open = new Set<string>();
+  readonly calls = new Map<string, HeldCall>();
+  readonly frames: Frame[] = [];
+  private bytes = 0;
+
+  get tooLarge(): boolean {
+    return this.bytes > MOST_HELD_BYTES;
+  }
+
+  add(frame: Frame, pieces: readonly CallPiece[]): void {
+    this.frames.push(frame);
+    this.bytes += frame.bytes.byteLength;
+    for (const piece of pieces) {
+      let call = this.calls.get(piece.channel);
+      if (call === undefined) {
+        call = new HeldCall();
+        this.calls.set(piece.channel, call);
+      }
+      call.add(piece);
+    }
+  }
+
+  /** Takes in another group that shares a frame with this one. */
+  merge(other: CallGroup): void {
+    for (const key of other.open) this.open.add(key);
+    for (const [channel, call] of other.calls) this.calls.set(channel, call);
+    this.frames.push(...other.frames);
+    this.bytes += other.bytes;
+  }
+}

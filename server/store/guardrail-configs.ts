@@ -1,0 +1,37 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import { containing } from "./paging.ts";
+import type { RecordStore } from "./record-store.ts";
+import type { GuardrailConfigTable } from "./tables/policies.ts";
+
+export type GuardrailConfigRow = Selectable<GuardrailConfigTable>;
+export type GuardrailConfigInsert = Insertable<GuardrailConfigTable>;
+export type GuardrailConfigPatch = Updateable<GuardrailConfigTable>;
+
+export const guardrailConfigStore: RecordStore<GuardrailConfigRow, GuardrailConfigInsert, GuardrailConfigPatch, { readonly search?: string | undefined }> = {
+  async page(db, tenantId, filters, page) {
+    let query = db.selectFrom("guardrail_configs").where("tenant_id", "=", tenantId);
+    if (filters.search !== undefined) query = query.where("name", "ilike", containing(filters.search));
+    const items = await query.selectAll().orderBy("name").limit(page.limit).offset(page.offset).execute();
+    const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
+    return { items, total };
+  },
+  find: (db, tenantId, id, lock) => {
+    const query = db.selectFrom("guardrail_configs").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
+    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
+  },
+  insert: async (trx, values) => {
+    await trx.insertInto("guardrail_configs").values(values).execute();
+  },
+  update: async (trx, id, patch) => {
+    await trx.updateTable("guardrail_configs").set(patch).where("id", "=", id).execute();
+  },
+  remove: async (trx, id) => {
+    await trx.deleteFrom("guardrail_configs").where("id", "=", id).execute();
+  },
+};
+
+export async function guardrailConfigIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
+  const row = await db.selectFrom("guardrail_configs").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
+  return row?.id;
+}

@@ -1,0 +1,91 @@
+import type { ColumnType } from "kysely";
+import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
+
+/** Administrators, end users and what is shown to them. */
+
+export interface AdminUserTable {
+  id: string;
+  tenant_id: string | null;
+  username: string;
+  email: string | null;
+  display_name: string | null;
+  password_hash: string;
+  role: string;
+  is_active: WithDefault<boolean>;
+  tokens_valid_from: Stamp;
+  last_login: NullableStamp;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface EndUserTable {
+  id: string;
+  tenant_id: string;
+  username: string;
+  email: string | null;
+  display_name: string | null;
+  password_hash: string;
+  is_active: WithDefault<boolean>;
+  is_verified: WithDefault<boolean>;
+  metadata: ColumnType<Record<string, unknown>, string | undefined, string>;
+  avatar_url: string | null;
+  totp_enabled: WithDefault<boolean>;
+  primary_group_id: string | null;
+  assigned_group_id: string | null;
+  tokens_valid_from: Stamp;
+  totp_secret_sealed: string | null;
+  totp_last_step: number | null;
+  last_login: NullableStamp;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface EndUserPhotoTable {
+  end_user_id: string;
+  tenant_id: string;
+  photo_id: string;
+  mime_type: string;
+  content: Buffer;
+  created_at: Stamp;
+}
+
+export interface EndUserGroupTable {
+  id: string;
+  tenant_id: string;
+  name: string;
+  display_name: string | null;
+  description: string | null;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface NotificationTable {
+  id: string;
+  tenant_id: string;
+  end_user_id: string;
+  notification_type: string;
+  title: string;
+  body: string;
+  metadata: JsonWithDefault<Record<string, unknown>>;
+  is_read: WithDefault<boolean>;
+  read_at: NullableStamp;
+  created_at: Stamp;
+  expires_at: NullableStamp;
+}
+
+export interface NoticeConfigTable {
+  id: string;
+  tenant_id: string;
+  ai_system_id: string | null;
+  enabled: boolean;
+  surface: string;
+  texts: Json<Record<string, string>>;
+  exemption: ColumnType<NoticeExemption | null, string | null, string | null>;
+  updated_at: Stamp;
+}
+
+export interface NoticeExemption {
+  asserted: boolean;
+  basis: "obvious_from_context" | "authorised_by_law" | "no_natural_person" | "other";
+  rationale: string;
+}

@@ -1,0 +1,57 @@
+import { argumentPolicy, argumentPolicyCreate, argumentPolicyGroups, argumentPolicyGroupsQuery, argumentPolicyQuery, argumentPolicyUpdate, maybeArgumentPolicyGroups } from "@gatehouse/contracts/argument-policies";
+import { bindingResult, unbindingResult } from "@gatehouse/contracts/group-models";
+import { argumentPolicies, bindArgumentPolicy, unbindArgumentPolicy } from "../../directory/policies/argument-policies.ts";
+import { checkStoredPolicy } from "../../governance/argument-policies/stored-policy.ts";
+import { check } from "../../wire/strict-input.ts";
+import { operation, type Operation } from "./operation.ts";
+import { idOf, resource } from "./resource.ts";
+
+const PATH = "/v1/admin/argument-policies";
+const TAG = "Argument policies";
+const writing = { tag: TAG, access: "policies:write", reach: "one", subject: "argument_policies" } as const;
+
+export const argumentPolicyOperations: readonly Operation[] = [
+  ...resource({
+    path: PATH,
+    key: "argument_policies",
+    noun: "argument policy",
+    article: "an",
+    tag: TAG,
+    area: "policies",
+    table: "argument_policies",
+    records: argumentPolicies(checkStoredPolicy),
+    query: argumentPolicyQuery,
+    create: argumentPolicyCreate,
+    update: argumentPolicyUpdate,
+    read: argumentPolicy,
+    notes: {
+      create: "Judges the arguments of the calls that models generate to one tool, before the caller gets them. Holds for the groups it is bound to and those below them.",
+      update: "What the body leaves out stays as it is. Another analyzer drops what belonged to the one before.",
+    },
+  }),
+  operation({
+    ...writing,
+    method: "POST",
+    path: `${PATH}/{id}/groups`,
+    summary: "Bind an argument policy to groups",
+    description: "Adds the groups; when all are bound already, 409 already_bound. A policy that held for every group holds for the bound ones alone from then on.",
+    body: argumentPolicyGroups,
+    answer: { status: 200, about: "What was bound", schema: bindingResult },
+    run: (call) => call.write((write) => bindArgumentPolicy(write, call.tenantId, idOf(call), call.body.group_ids)),
+  }),
+  operation({
+    ...writing,
+    method: "DELETE",
+    path: `${PATH}/{id}/groups`,
+    summary: "Unbind an argument policy from groups",
+    description: "The ids stand in the body or in the query. When none of them is bound, 404 not_bound. A policy without any group holds for nobody.",
+    query: argumentPolicyGroupsQuery,
+    body: maybeArgumentPolicyGroups,
+    answer: { status: 200, about: "What was unbound", schema: unbindingResult },
+    run(call) {
+      const listed = call.query.group_ids?.split(",").map((id) => id.trim());
+      const { group_ids: ids } = listed === undefined ? check(argumentPolicyGroups, call.body, "invalid_body") : check(argumentPolicyGroups, { group_ids: listed }, "invalid_query");
+      return call.write((write) => unbindArgumentPolicy(write, call.tenantId, idOf(call), ids));
+    },
+  }),
+];

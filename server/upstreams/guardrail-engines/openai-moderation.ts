@@ -1,0 +1,27 @@
+import type { Outbound } from "../../runtime/outbound.ts";
+import { listOf, numberOf, objectOf } from "../../wire/openai/loose-fields.ts";
+import { withoutSlash } from "../providers/send.ts";
+import { CLEAR, type Engine, failed } from "./engine.ts";
+import { post } from "./post.ts";
+
+const ADDRESS = "https://api.openai.com/v1";
+const MODEL = "omni-moderation-latest";
+
+/** OpenAI's moderation endpoint, or one of another server that speaks like it. The highest score of any category counts. */
+export function openaiModeration(outbound: Outbound): Engine {
+  return {
+    longest: 20_000,
+    async ask({ endpoint, apiKey, threshold, model }, question) {
+      const headers: Record<string, string> = apiKey === null ? {} : { authorization: `Bearer ${apiKey}` };
+      const posted = await post(outbound, `${withoutSlash(endpoint ?? ADDRESS)}/moderations`, headers, JSON.stringify({ model: model ?? MODEL, input: question.text }), question);
+      if ("verdict" in posted) return posted.verdict;
+      const results = listOf(posted.body.results).map(objectOf);
+      if (results.length === 0 || results.includes(null)) return failed("the engine gave no verdict");
+      const found = results.some((result) => {
+        const scores = Object.values(objectOf(result?.category_scores) ?? {}).map((score) => numberOf(score) ?? 0);
+        return scores.length > 0 ? Math.max(...scores) >= threshold : result?.flagged === true;
+      });
+      return found ? { kind: "found", check: "toxic_content" } : CLEAR;
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { type EngineQuestion, type EngineVerdict, failed } from "./engine.ts";
+
+const MOST_BYTES = 1024 * 1024;
+
+export type Posted = { readonly body: JsonObject } | { readonly verdict: EngineVerdict };
+
+/** Posts JSON and reads the JSON object that answers it; without one the verdict says why. */
+export async function post(outbound: Outbound, url: string, headers: Readonly<Record<string, string>>, body: string, { abort, timeoutMs }: EngineQuestion): Promise<Posted> {
+  const without = (reason: string): Posted => ({ verdict: failed(reason) });
+  try {
+    const response = await outbound.fetch(url, { method: "POST", headers: { ...headers, "content-type": "application/json", accept: "application/json", "user-agent": "gatehouse" }, body, abort, timeoutMs });
+    const text = await readText(response);
+    if (response.status < 200 || response.status >= 300) return without(`the engine answered ${response.status}`);
+    const value: unknown = text === null ? null : JSON.parse(text);
+    return isObject(value) ? { body: value } : without("the engine's answer is no JSON object");
+  } catch (error) {
+    if (error instanceof OutboundTimeout || abort.signal.aborted) return without("the engine did not answer in time");
+    if (error instanceof OutboundDenied) return without("the engine's address is not allowed from this gateway");
+    return without(error instanceof SyntaxError ? "the engine's answer is no JSON" : "the engine could not be reached");
+  }
+}
+
+/** Null when it is longer than any verdict. */
+async function readText({ body }: Response): Promise<string | null> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body ?? []) {
+    size += piece.byteLength;
+    if (size > MOST_BYTES) return null;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString("utf8");
+}

@@ -1,0 +1,86 @@
+import type { JsonObject } from "./document.ts";
+
+/** Where a string stands in a parsed answer. */
+export interface Place {
+  readonly holder: Record<string | number, unknown>;
+  readonly key: string | number;
+}
+
+/** A piece of one text of the answer: the pieces of a channel, in the order they come, are one text. */
+export interface TextPiece extends Place {
+  readonly channel: string;
+}
+
+/** A text that is complete where it stands: said again after its pieces, or never in pieces. */
+export interface WholeText extends Place {
+  readonly kind: "text" | "arguments";
+}
+
+/**
+ * A tool call, or a piece of one. `piece`: the place holds the next piece of the arguments; `whole`: all of them as JSON
+ * text; `object`: all of them as an object.
+ */
+export interface CallPiece {
+  /** One call. */
+  readonly channel: string;
+  /** Calls of one group are handed on together. */
+  readonly group: string;
+  /** Null where another piece of the call says it. */
+  readonly name: string | null;
+  /** Null where the piece has no arguments. */
+  readonly place: Place | null;
+  readonly form: "piece" | "whole" | "object";
+  /** A text of the tool's own instead of JSON. */
+  readonly freeform?: boolean;
+  /** Arguments come in parts that are no JSON text together: nobody can judge them. */
+  readonly scattered?: boolean;
+}
+
+/** What of an answer, or of one frame of it, a caller would read. Whoever changes a place changes the body. */
+export interface AnswerContents {
+  readonly pieces: readonly TextPiece[];
+  readonly wholes: readonly WholeText[];
+  readonly calls: readonly CallPiece[];
+  /** Prefixes of channels and groups that end with this frame; "" ends all. */
+  readonly ends: readonly string[];
+  /** Members that tell the text once more token by token, each with what takes its place. */
+  readonly tokens: readonly (Place & { readonly without: unknown })[];
+}
+
+/** How the answers of one format hold their texts, whole or in frames. Pure; lenient with what providers send. */
+export interface AnswerTexts {
+  /** `whole`: a complete answer instead of a frame. */
+  contents(body: JsonObject, whole: boolean): AnswerContents;
+  /** Makes of a copy of a frame one that only continues its texts: what may be said once only is taken out. */
+  continuation(body: JsonObject): void;
+  /** The member that counts frames, where the format has one. */
+  readonly counter: string | null;
+}
+
+/** Collects contents; the lists are what `AnswerContents` names. */
+export class ContentsList implements AnswerContents {
+  readonly pieces: TextPiece[] = [];
+  readonly wholes: WholeText[] = [];
+  readonly calls: CallPiece[] = [];
+  readonly ends: string[] = [];
+  readonly tokens: (Place & { readonly without: unknown })[] = [];
+
+  /** Adds `holder[key]` as a piece of `channel` when it is a text; an empty one is a place where more can be said. */
+  piece(channel: string, holder: object, key: string | number): void {
+    const places = holder as Record<string | number, unknown>;
+    if (typeof places[key] === "string") this.pieces.push({ channel, holder: places, key });
+  }
+
+  whole(holder: object, key: string | number, kind: WholeText["kind"] = "text"): void {
+    const places = holder as Record<string | number, unknown>;
+    if (typeof places[key] === "string" && places[key] !== "") this.wholes.push({ holder: places, key, kind });
+  }
+
+  /** Adds what tells tokens, unless it is empty. */
+  token(holder: object, key: string, without: unknown): void {
+    const places = holder as Record<string | number, unknown>;
+    const value = places[key];
+    if (value === undefined || value === null || (Array.isArray(value) && value.length === 0)) return;
+    this.tokens.push({ holder: places, key, without });
+  }
+}

@@ -1,0 +1,19 @@
+import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import { objectsOf } from "../openai/loose-fields.ts";
+
+/** A legacy completion, or a chunk of one. */
+export const completionsAnswerTexts: AnswerTexts = {
+  counter: null,
+  contents(body, whole) {
+    const contents = new ContentsList();
+    for (const [choice, at] of objectsOf(body.choices)) {
+      const index = typeof choice.index === "number" ? choice.index : at;
+      for (const name of ["text", "reasoning"]) contents.piece(`${index}.${name}`, choice, name);
+      contents.token(choice, "logprobs", null);
+      if (!whole && choice.finish_reason !== null && choice.finish_reason !== undefined) contents.ends.push(`${index}.`);
+    }
+    if (whole) contents.ends.push("");
+    return contents;
+  },
+  continuation: () => undefined,
+};

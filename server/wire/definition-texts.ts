@@ -1,0 +1,41 @@
+import { isObject, type JsonObject, type JsonValue } from "./document.ts";
+import type { TextSlot } from "./inbound.ts";
+
+/** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
+const WORDS: ReadonlySet<string> = new Set(["description", "title", "default", "const", "enum", "examples", "example"]);
+
+const MAX_DEPTH = 64;
+
+/** Whose descriptions are texts of the request already. */
+const TOOLS: ReadonlySet<string> = new Set(["tools", "functions"]);
+
+/** The words in answer schemas, and those in tool definitions that are no descriptions. `touch` is told the member a replacement stands in. */
+export function definitionTexts(body: JsonObject, members: readonly string[], touch: (member: string) => void): TextSlot[] {
+  const slots: TextSlot[] = [];
+  const slot = (holder: JsonObject | JsonValue[], key: string | number, member: string) => {
+    const places = holder as Record<string | number, JsonValue>;
+    slots.push({
+      role: "tool_definition",
+      kind: "text",
+      text: places[key] as string,
+      replace(text) {
+        places[key] = text;
+        touch(member);
+      },
+    });
+  };
+  const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, depth: number): void => {
+    if (depth > MAX_DEPTH) return;
+    for (const [key, value] of Object.entries(holder)) {
+      const isWord = Array.isArray(holder) ? worded : WORDS.has(key) && !(key === "description" && TOOLS.has(member));
+      if (typeof value === "string") {
+        if (isWord && value !== "") slot(holder, key, member);
+      } else if (Array.isArray(value) || isObject(value)) walk(value, member, isWord && Array.isArray(value), depth + 1);
+    }
+  };
+  for (const member of members) {
+    const value = body[member];
+    if (Array.isArray(value) || isObject(value)) walk(value, member, false, 0);
+  }
+  return slots;
+}

@@ -1,0 +1,54 @@
+import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import type { JsonObject } from "../document.ts";
+import { member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+
+/** A generated content, or a piece of one: both have the same shape. */
+export const geminiAnswerTexts: AnswerTexts = {
+  counter: null,
+  contents(body, whole) {
+    const contents = new ContentsList();
+    let at = 0;
+    for (const candidate of objectsIn(body, "candidates")) {
+      const named = member(candidate, "index");
+      const index = typeof named === "number" ? named : at;
+      at++;
+      const content = objectIn(candidate, "content");
+      let call = 0;
+      for (const part of content === null ? [] : objectsIn(content, "parts")) partContents(part, index, `${index}.calls.${call++}`, contents);
+      // A call comes in one piece.
+      contents.ends.push(`${index}.calls`);
+      contents.token(candidate, spellingIn(candidate, "logprobsResult"), undefined);
+      if (!whole && textIn(candidate, "finishReason") !== null) contents.ends.push(`${index}.`);
+    }
+    if (whole) contents.ends.push("");
+    return contents;
+  },
+  continuation(body) {
+    for (const candidate of objectsIn(body, "candidates")) {
+      const content = objectIn(candidate, "content");
+      if (content === null) continue;
+      const key = spellingIn(content, "parts");
+      const signature = (part: JsonObject) => delete part[spellingIn(part, "thoughtSignature")];
+      const texts = objectsIn(content, "parts").filter((part) => textIn(part, "text") !== null);
+      for (const part of texts) signature(part);
+      content[key] = texts;
+    }
+  },
+};
+
+function partContents(part: JsonObject, index: number, channel: string, contents: ContentsList): void {
+  const text = spellingIn(part, "text");
+  contents.piece(`${index}.${member(part, "thought") === true ? "thought" : "text"}`, part, text);
+  for (const name of ["functionCall", "toolCall"]) {
+    const call = objectIn(part, name);
+    if (call === null) continue;
+    const scattered = member(call, "partialArgs") !== undefined || member(call, "willContinue") === true;
+    const key = spellingIn(call, "args");
+    contents.calls.push({ channel, group: `${index}.calls`, name: textIn(call, "name"), place: call[key] === undefined ? null : { holder: call, key }, form: "object", scattered });
+    for (const piece of objectsIn(call, "partialArgs")) contents.whole(piece, spellingIn(piece, "stringValue"));
+  }
+  const code = objectIn(part, "executableCode");
+  if (code !== null) contents.whole(code, spellingIn(code, "code"));
+  const result = objectIn(part, "codeExecutionResult");
+  if (result !== null) contents.whole(result, spellingIn(result, "output"));
+}

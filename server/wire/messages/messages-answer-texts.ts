@@ -1,0 +1,67 @@
+import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import { isObject, type JsonObject } from "../document.ts";
+import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
+import { visitMembers } from "../openai/text-places.ts";
+
+const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
+
+/** A message, or an event of its stream. */
+export const messagesAnswerTexts: AnswerTexts = {
+  counter: null,
+  contents(body, whole) {
+    const contents = new ContentsList();
+    if (whole) {
+      for (const [block, index] of objectsOf(body.content)) blockContents(block, index, contents);
+      contents.ends.push("");
+      return contents;
+    }
+    const index = typeof body.index === "number" ? body.index : 0;
+    const block = objectOf(body.content_block);
+    const delta = objectOf(body.delta);
+    switch (body.type) {
+      case "message_start":
+        for (const [early, at] of objectsOf(objectOf(body.message)?.content)) blockContents(early, at, contents);
+        break;
+      case "content_block_start":
+        if (block !== null) blockContents(block, index, contents);
+        break;
+      case "content_block_delta":
+        if (delta !== null) deltaContents(delta, index, contents);
+        break;
+      case "content_block_stop":
+        contents.ends.push(`${index}.`);
+        break;
+      case "message_stop":
+        contents.ends.push("");
+        break;
+    }
+    return contents;
+  },
+  continuation: () => undefined,
+};
+
+function blockContents(block: JsonObject, index: number, contents: ContentsList): void {
+  if (CALLS.has(block.type)) {
+    // At its start a streamed call has an empty object, and its pieces follow.
+    const hasInput = isObject(block.input) && Object.keys(block.input).length > 0;
+    contents.calls.push({ channel: `${index}.call`, group: `${index}.call`, name: filledOf(block.name), place: hasInput ? { holder: block, key: "input" } : null, form: "object" });
+    return;
+  }
+  if (block.type === "text") {
+    contents.piece(`${index}.text`, block, "text");
+    for (const [citation] of objectsOf(block.citations)) citationTexts(citation, contents);
+  } else if (block.type === "thinking") contents.piece(`${index}.thinking`, block, "thinking");
+  else if (block.type !== "redacted_thinking") visitMembers("assistant", block, "content", (_role, kind, holder, key) => contents.whole(holder, key, kind));
+}
+
+function deltaContents(delta: JsonObject, index: number, contents: ContentsList): void {
+  contents.piece(`${index}.text`, delta, "text");
+  contents.piece(`${index}.thinking`, delta, "thinking");
+  if (typeof delta.partial_json === "string") contents.calls.push({ channel: `${index}.call`, group: `${index}.call`, name: null, place: { holder: delta, key: "partial_json" }, form: "piece" });
+  const citation = objectOf(delta.citation);
+  if (citation !== null) citationTexts(citation, contents);
+}
+
+function citationTexts(citation: JsonObject, contents: ContentsList): void {
+  for (const name of ["cited_text", "document_title", "title"]) contents.whole(citation, name);
+}

@@ -1,0 +1,55 @@
+import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import type { JsonObject } from "../document.ts";
+import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
+
+/** Members of a message that hold texts: content, and what servers name reasoning. */
+const TEXTS = ["content", "refusal", "reasoning_content", "reasoning", "reasoning_details"] as const;
+
+/** A chat completion, or a chunk of one. */
+export const chatAnswerTexts: AnswerTexts = {
+  counter: null,
+  contents(body, whole) {
+    const contents = new ContentsList();
+    for (const [choice, at] of objectsOf(body.choices)) {
+      const index = typeof choice.index === "number" ? choice.index : at;
+      const message = objectOf(choice.delta) ?? objectOf(choice.message);
+      if (message !== null) messageContents(message, index, contents);
+      contents.token(choice, "logprobs", null);
+      if (!whole && choice.finish_reason !== null && choice.finish_reason !== undefined) contents.ends.push(`${index}.`);
+    }
+    if (whole) contents.ends.push("");
+    return contents;
+  },
+  continuation(body) {
+    for (const [choice] of objectsOf(body.choices)) {
+      const delta = objectOf(choice.delta);
+      for (const name of ["role", "tool_calls", "function_call"]) delete delta?.[name];
+    }
+  },
+};
+
+const PART_TEXTS = ["text", "thinking", "summary", "refusal", "content"] as const;
+const MAX_DEPTH = 4;
+
+/** A text, or a list of parts: that is one text in pieces, as the pieces of a stream are. */
+function textPieces(holder: JsonObject, key: string, channel: string, contents: ContentsList, depth: number): void {
+  contents.piece(channel, holder, key);
+  if (depth < MAX_DEPTH) for (const [part] of objectsOf(holder[key])) for (const name of PART_TEXTS) textPieces(part, name, channel, contents, depth + 1);
+}
+
+function messageContents(message: JsonObject, index: number, contents: ContentsList): void {
+  for (const name of TEXTS) {
+    textPieces(message, name, `${index}.${name}`, contents, 0);
+  }
+  const audio = objectOf(message.audio);
+  if (audio !== null) contents.piece(`${index}.audio`, audio, "transcript");
+  const group = `${index}.calls`;
+  for (const [call, at] of objectsOf(message.tool_calls)) {
+    const channel = `${group}.${typeof call.index === "number" ? call.index : at}`;
+    const custom = objectOf(call.custom);
+    const holder = custom ?? objectOf(call.function);
+    contents.calls.push({ channel, group, name: filledOf(holder?.name), place: holder === null ? null : { holder, key: custom === null ? "arguments" : "input" }, form: "piece", freeform: custom !== null });
+  }
+  const legacy = objectOf(message.function_call);
+  if (legacy !== null) contents.calls.push({ channel: `${group}.function`, group, name: filledOf(legacy.name), place: { holder: legacy, key: "arguments" }, form: "piece" });
+}

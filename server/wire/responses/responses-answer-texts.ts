@@ -1,0 +1,80 @@
+import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
+import type { JsonObject } from "../document.ts";
+import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
+import { visitMembers } from "../openai/text-places.ts";
+
+const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call", "mcp_call"]);
+/** Events whose pieces are the arguments of a call. */
+const ARGUMENTS = /^response\.(?:function_call_arguments|mcp_call_arguments|custom_tool_call_input)\.(delta|done)$/;
+/** Pieces that are no text. */
+const BYTES = /^response\.(?:audio|image_generation_call)\./;
+
+/** A response, or an event of its stream. */
+export const responsesAnswerTexts: AnswerTexts = {
+  counter: "sequence_number",
+  contents(body, whole) {
+    const contents = new ContentsList();
+    if (whole) {
+      outputContents(body, contents);
+      contents.ends.push("");
+    } else eventContents(body, filledOf(body.type) ?? "", contents);
+    return contents;
+  },
+  continuation: () => undefined,
+};
+
+function eventContents(event: JsonObject, type: string, contents: ContentsList): void {
+  const output = typeof event.output_index === "number" ? event.output_index : 0;
+  const call = ARGUMENTS.exec(type);
+  if (call !== null) {
+    const freeform = type.includes("custom_tool_call");
+    const key = call[1] === "delta" ? "delta" : freeform ? "input" : "arguments";
+    contents.calls.push({ channel: `${output}.call`, group: `${output}.call`, name: filledOf(event.name), place: { holder: event, key }, form: call[1] === "delta" ? "piece" : "whole", freeform });
+    return;
+  }
+  const response = objectOf(event.response);
+  const item = objectOf(event.item);
+  const part = objectOf(event.part);
+  const channel = `${output}.${String(event.content_index ?? event.summary_index ?? 0)}.${type.replace(/\.(?:delta|done)$/, "")}`;
+  if (response !== null) {
+    outputContents(response, contents);
+    // What ends the response ends all its texts; what opens it says none yet.
+    if (type !== "response.created" && type !== "response.in_progress" && type !== "response.queued") contents.ends.push("");
+  } else if (item !== null) {
+    itemContents(item, output, contents);
+    if (type.endsWith(".done")) contents.ends.push(`${output}.`);
+  } else if (part !== null) {
+    partContents(part, contents);
+  } else if (BYTES.test(type)) {
+    return;
+  } else if (type.endsWith(".delta")) {
+    contents.piece(channel, event, "delta");
+    contents.token(event, "logprobs", []);
+  } else if (type.endsWith(".done")) {
+    contents.ends.push(channel);
+    visitMembers("assistant", event, "", (_role, kind, holder, key) => contents.whole(holder, key, kind));
+    contents.token(event, "logprobs", []);
+  }
+}
+
+function outputContents(response: JsonObject, contents: ContentsList): void {
+  for (const [item, index] of objectsOf(response.output)) itemContents(item, index, contents);
+}
+
+function itemContents(item: JsonObject, output: number, contents: ContentsList): void {
+  if (CALLS.has(item.type)) {
+    const freeform = item.type === "custom_tool_call";
+    const key = freeform ? "input" : "arguments";
+    contents.calls.push({ channel: `${output}.call`, group: `${output}.call`, name: filledOf(item.name), place: filledOf(item[key]) === null ? null : { holder: item, key }, form: "whole", freeform });
+    // What a hosted tool answered stands in the call itself.
+    for (const name of ["output", "error"]) contents.whole(item, name);
+    return;
+  }
+  visitMembers("assistant", item, "output", (_role, kind, holder, key) => contents.whole(holder, key, kind));
+  for (const [part] of objectsOf(item.content)) contents.token(part, "logprobs", []);
+}
+
+function partContents(part: JsonObject, contents: ContentsList): void {
+  visitMembers("assistant", part, "output", (_role, kind, holder, key) => contents.whole(holder, key, kind));
+  contents.token(part, "logprobs", []);
+}

@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rowOf } from "../support/admin.ts";
+import { fakeVendor, type FakeVendor } from "../support/fake-vendor.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+/** What a vendor bills beside plain tokens is in the cost of the row. */
+let world: World;
+let vendor: FakeVendor;
+let apiKey: string;
+
+beforeAll(async () => {
+  vendor = fakeVendor(({ path }) =>
+    path.endsWith("/messages")
+      ? Response.json({ id: "msg_1", type: "message", role: "assistant", model: "m", content: [{ type: "text", text: "Found." }], stop_reason: "end_turn", stop_sequence: null, usage: { input_tokens: 100, output_tokens: 10, server_tool_use: { web_search_requests: 2 } } })
+      : Response.json({ id: "c", object: "chat.completion", created: 1, model: "m", choices: [{ index: 0, message: { role: "assistant", content: "Heard." }, finish_reason: "stop" }], usage: { prompt_tokens: 100, completion_tokens: 10, total_tokens: 110, prompt_tokens_details: { audio_tokens: 60 } } }),
+  );
+  world = await startWorld();
+  const { admin } = world;
+  const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
+  for (const [provider_key, api_format, base_url] of [["a", "anthropic", vendor.origin], ["o", "openai", `${vendor.origin}/v1`]]) await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url });
+  const prices = { input_cost_per_million_tokens: 2, output_cost_per_million_tokens: 10 };
+  const model = (name: string, provider: string, more: object) => admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: "m", provider, group_ids: [group.id], ...prices, ...more });
+  await model("searches", "a", { web_search_cost_per_thousand: 10 });
+  await model("searches-unpriced", "a", {});
+  await model("hears", "o", { audio_input_cost_per_million_tokens: 32 });
+  ({ key_value: apiKey } = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name: "key", access_mode: "shared" }));
+}, 60_000);
+
+afterAll(async () => {
+  await world.end();
+  await vendor.stop();
+});
+
+test.each([
+  // 100 x $2 + 10 x $10 a million, and two searches at a cent.
+  ["/v1/messages", "searches", 0.0203],
+  ["/v1/messages", "searches-unpriced", null],
+  // 40 x $2 + 60 x $32 + 10 x $10 a million.
+  ["/v1/proxy/llm/chat/completions", "hears", 0.0021],
+])("%s of %s costs %p dollars", async (path, model, cost) => {
+  const response = await fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json", "anthropic-version": "2023-06-01" }, body: JSON.stringify({ model, max_tokens: 10, messages: [{ role: "user", content: "Hi" }] }) });
+  expect(response.status).toBe(200);
+  expect((await rowOf(world.admin, { id: response.headers.get("x-request-id") })).llm_estimated_cost_usd).toBe(cost);
+});
