@@ -1,5 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { refuseUnreadable } from "../access/tool-access.ts";
+import { authorizedSend } from "../authorization/authorize-server.ts";
+import { connectGate } from "../authorization/connect-gate.ts";
 import type { Call, ToolRoute } from "../call.ts";
 import type { Answer } from "../surface.ts";
 import { approvalGate } from "./approval-gate.ts";
@@ -15,14 +17,19 @@ import { virtualServer } from "./virtual-server.ts";
 export type ToolDispatch = (call: Call, request: ToolRequest) => Promise<Answer | Refusal>;
 
 /** Where an admitted call to tool servers leaves the gateway. Its route has been set by the access control. */
-export function toolDispatch(parts: ToolParts): ToolDispatch {
+export function toolDispatch(shared: ToolParts): ToolDispatch {
   return async (call, request) => {
     const route = call.tools;
     if (route === null) throw new Error("a call to a tool server was dispatched that no control had resolved");
-    const stranger = refuseOrigin(call.request, parts.origins);
+    const stranger = refuseOrigin(call.request, shared.origins);
     if (stranger !== null) return stranger;
-    noteRoute(call, route, parts);
+    noteRoute(call, route, shared);
     const [target] = route.targets;
+    const parts = { ...shared, send: authorizedSend(shared.authorization, call, route.targets.map(({ server }) => server)) };
+    if (target !== undefined && (route.virtual === null || route.capability !== null)) {
+      const connecting = await connectGate(parts, call, request, target);
+      if (connecting !== null) return connecting;
+    }
     if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
       const held = await approvalGate(call, request, target, route.capability.name, parts);
       if (held !== null) return held;
