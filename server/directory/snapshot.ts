@@ -113,6 +113,9 @@ export interface GroupScope {
   /** The group and its ancestors, nearest first. */
   readonly chain: readonly { readonly id: string; readonly name: string }[];
   readonly granted: ReadonlySet<string>;
+  /** Server configurations that reach the group, and which of them are bound to it itself. */
+  readonly configIds: readonly string[];
+  readonly ownConfigIds: ReadonlySet<string>;
   /** What of each tool server they may use; a server that is not here is not granted. */
   readonly tools: ReadonlyMap<string, ToolAccess>;
   /** The group and those ancestors whose bindings reach it. */
@@ -240,6 +243,8 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
       tenant,
       chain: chain.map(({ id, name }) => ({ id, name })),
       granted: new Set(chain.flatMap((row) => row.model_ids)),
+      configIds: [...new Set(chain.flatMap((row) => row.config_ids))],
+      ownConfigIds: new Set(chain[0]?.config_ids),
       tools: toolAccessOf(chain.flatMap((row) => row.config_ids).flatMap((id) => tenant.serverConfigs.get(id) ?? [])),
       grantingGroups: new Set(chain.filter((row) => row.grants).map((row) => row.id)),
       hiddenInPortal: hiddenBy(chain),

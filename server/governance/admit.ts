@@ -22,11 +22,11 @@ export interface AdmissionParts {
 }
 
 /**
- * Who may come in by a route. `group`: an API key or an end user, in a resource group. `user`: an end user, in a group or
- * not. `user_or_key`: either. `anyone`: whoever names a tenant, or none. `key_or_none`: as `group`, and whoever shows no
+ * Who may come in by a route. `group`: an API key or an end user, in a resource group. `key`: an API key in one. `user`: an
+ * end user, in a group or not. `user_or_key`: either. `anyone`: whoever names a tenant, or none. `key_or_none`: as `group`, and whoever shows no
  * credential that could be one.
  */
-export type Admits = "group" | "user" | "user_or_key" | "anyone" | "key_or_none";
+export type Admits = "group" | "key" | "user" | "user_or_key" | "anyone" | "key_or_none";
 
 const CHALLENGE = { "www-authenticate": "Bearer" };
 /** Whose portal it is when nobody says. */
@@ -75,7 +75,7 @@ export async function admitAs(call: Call, presented: Presented, admits: Exclude<
   if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
   const groupId = chosenGroup(call, tenant, groups);
   if (isRefusal(groupId)) return groupId;
-  if (groupId.id === null && admits === "group") return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
+  if (groupId.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
   if (groupId.id !== null) {
     const found = parts.snapshots.scope(tenant.id, groupId.id);
     const scope = found instanceof Promise ? await found : found;
@@ -104,6 +104,7 @@ function recognise(call: Call, presented: Presented, admits: Admits, parts: Admi
     case "malformed":
       return unauthenticated("credential_malformed");
     case "token":
+      if (admits === "key") return unauthenticated("credential_of_wrong_kind");
       return recogniseToken(call, presented.text, parts);
     case "broker_token":
       return recogniseBrokerToken(call, presented.text, parts);

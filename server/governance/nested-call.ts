@@ -29,7 +29,7 @@ export type Nest = (parent: Call, errand: NestedErrand) => Promise<WholeAnswer |
 
 /** What a nested call has from its parent: who is asking, for whom, and in which run. */
 const INHERITED = [
-  "tenant_id", "api_key_id", "api_key_name", "resource_group_id", "gateway_user_id", "gateway_user_username", "subject_kind", "subject_id", "actor_agent_id", "end_user_session_id",
+  "tenant_id", "api_key_id", "api_key_name", "resource_group_id", "gateway_user_id", "gateway_user_username", "subject_kind", "subject_id", "actor_agent_id", "end_user_session_id", "idp_user_id", "idp_user_username", "idp_user_email",
   "root_task_id", "trace_continuity", "trace_root_kind", "turn_id", "turn_seq", "step_id", "step_name", "trace_id", "span_id",
 ] as const;
 
@@ -43,6 +43,8 @@ export function openNested(parent: Call, { audit, path, model, body }: NestedErr
   call.row.llm_model_requested = model.name;
   call.row.llm_streaming = false;
   call.identity = parent.identity;
+  call.user = parent.user;
+  call.tenant = parent.tenant;
   call.scope = parent.scope;
   call.route = { group: null, members: [{ model, weight: 1 }] };
   call.model = model;

@@ -16,6 +16,8 @@ const BODIES: Record<string, unknown> = {
   "PATCH /v1/portal/auth/profile": { display_name: "x" },
   "PATCH /v1/portal/auth/primary-group": { group_id: crypto.randomUUID() },
   "POST /v1/portal/runs/:run_id/feedback": { score: 1 },
+  "POST /v1/portal/approvals/:id/approve": { note: "fine" },
+  "POST /v1/portal/approvals/:id/reject": {},
   "POST /v1/portal/evidence/notice": { conversation_handle: "01JABCDEFGHJKMNPQRSTVWXYZ0", locale: "en", method: "banner", text_sha256: "0".repeat(64) },
 };
 /** Those that take no JSON body, but may be sent one. */
@@ -103,7 +105,7 @@ describe("a malformed body: 400 that names the field, and a row", () => {
 });
 
 describe("a query that is not known: 400 that names it", () => {
-  test.each(["/models", "/servers", "/knowledgebases", "/notifications", "/alerts"])("%s", async (path) => {
+  test.each(["/models", "/servers", "/knowledgebases", "/notifications", "/alerts", "/approvals"])("%s", async (path) => {
     const reply = await person.request("GET", `${path}?surprise=1`);
     expect([reply.status, reply.body.fields]).toEqual([400, [{ field: "surprise", message: "is not known here" }]]);
   });

@@ -49,6 +49,8 @@ export const portalModelQuery = z.strictObject({
 });
 export const groupFilterQuery = z.strictObject({ group_id: recordId.optional(), enabled_only: flag.optional() });
 export const inheritedQuery = z.strictObject({ include_inherited: flag.optional() });
+export const portalApprovalQuery = z.strictObject({ status: z.enum(["pending", "approved", "rejected", "expired", "all"]).optional(), ...page });
+export const appResourceQuery = z.strictObject({ uri: z.string().max(2000).regex(/^ui:\/\/./, "must be a ui:// address") });
 export const portalPageQuery = z.strictObject(page);
 export const notificationQuery = z.strictObject({ notification_type: z.string().max(100).optional(), unread_only: flag.optional(), ...page });
 export const runFeedback = z.strictObject({ score: z.union([z.literal(1), z.literal(-1), z.literal(0)], "must be 1, -1 or 0"), comment: z.string().max(4000).nullable().optional() });

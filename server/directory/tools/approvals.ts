@@ -3,6 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { approvalById, approvalPage, consumeApproval, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
+import { notifyApprovers, notifyRequester } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
@@ -45,7 +46,8 @@ function statusOf(row: ApprovalRow, now: number): Approval["status"] {
   return row.expires_at.getTime() <= now && (row.status === "pending" || (row.status === "approved" && row.consumed_at === null)) ? "expired" : (row.status as Approval["status"]);
 }
 
-function read(row: ApprovalRow, now: number): Approval {
+/** As callers and people read it. */
+export function readApproval(row: ApprovalRow, now: number): Approval {
   return {
     id: row.id,
     server_config_id: row.server_config_id,
@@ -81,11 +83,12 @@ async function visible(parts: Parts, tenantId: string, id: string, viewer: Viewe
   return row;
 }
 
-/** Makes the request, or gives the pending one for the very same call. */
+/** Makes the request and tells those who may resolve it, or gives the pending one for the very same call. */
 export async function requestApproval(parts: Parts, demand: ApprovalDemand): Promise<Approval> {
   const now = parts.clock.now();
+  const id = uuid();
   const row = await openApproval(parts.db, {
-    id: uuid(),
+    id,
     tenant_id: demand.tenantId,
     server_config_id: demand.serverConfigId,
     server_id: demand.serverId,
@@ -108,7 +111,8 @@ export async function requestApproval(parts: Parts, demand: ApprovalDemand): Pro
     consumed_by_call: null,
     created_at: new Date(now),
   });
-  return read(row, now);
+  if (row.id === id) await notifyApprovers(parts.db, row);
+  return readApproval(row, now);
 }
 
 /** Redeems a token for one call: true at most once for each token, and never for another caller, tool or arguments. */
@@ -124,12 +128,12 @@ export async function redeemApproval(parts: Parts, token: string, redemption: Om
 
 export async function listApprovals(parts: Parts, tenantId: string, viewer: Viewer | null, status: ApprovalFilters["status"], page: Page): Promise<Paged<Approval>> {
   const { items, total } = await approvalPage(parts.db, tenantId, { status, now: new Date(parts.clock.now()), visibleTo: viewer ?? undefined }, page);
-  return { total, items: items.map((row) => read(row, parts.clock.now())) };
+  return { total, items: items.map((row) => readApproval(row, parts.clock.now())) };
 }
 
 /** Throws a `not_found` refusal, as what follows. */
 export async function getApproval(parts: Parts, tenantId: string, id: string, viewer: Viewer | null): Promise<Approval> {
-  return read(await visible(parts, tenantId, id, viewer), parts.clock.now());
+  return readApproval(await visible(parts, tenantId, id, viewer), parts.clock.now());
 }
 
 /** `approval_token` is there once it is approved and not yet used, and only for whoever asked. */
@@ -159,6 +163,7 @@ async function resolve(parts: Parts, tenantId: string, id: string, resolver: Res
     expiresAt: status === "approved" ? new Date(now + before.timeout_seconds * 1000) : null,
   });
   if (row === undefined) throw new Refused(refuse("approval_not_pending"));
+  await notifyRequester(parts.db, row);
   return row;
 }
 

@@ -14,6 +14,7 @@ export interface ToolServerEntry {
   readonly credential: string | null;
   readonly timeoutMs: number;
   readonly enabled: boolean;
+  readonly iconUrl: string | null;
   /** Null until a discovery was conclusive. */
   readonly dialect: "handshake" | "stateless" | null;
   readonly protocolVersion: string | null;
@@ -50,6 +51,7 @@ export function toolServerEntry(row: McpServerPolicyRow, credential: string | nu
     credential,
     timeoutMs: row.timeout * 1000,
     enabled: row.enabled,
+    iconUrl: row.icon_url,
     dialect: row.dialect as ToolServerEntry["dialect"],
     protocolVersion: row.protocol_version,
     serverName: row.server_name,

@@ -139,6 +139,7 @@ function unregistered(url: string, baseUrl: string, authType: ToolServerEntry["a
     credential,
     timeoutMs: timeoutSeconds * 1000,
     enabled: true,
+    iconUrl: null,
     dialect: null,
     protocolVersion: null,
     serverName: null,

@@ -1,23 +1,56 @@
 import { groupFilterQuery, inheritedQuery } from "@gatehouse/contracts/portal";
-import { refuse } from "../../kernel/errors.ts";
+import { portalServers, type PortalServer } from "../../governance/access/portal-servers.ts";
+import { isRefusal } from "../../governance/surface.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
+const SERVERS = "/v1/portal/servers";
+
 /** Refuses a group that the user is not in. */
-function foreign({ user }: Pick<PortalRequest<unknown, unknown>, "user">, groupId: string | undefined) {
+function foreign({ user }: Pick<PortalRequest<unknown, unknown>, "user">, groupId: string | undefined): Refusal | null {
   return groupId === undefined || user.group_ids.includes(groupId) ? null : refuse("forbidden", "You are not in this resource group.");
 }
 
-/** What a user may pick beside models. This gateway has no such records yet, so the lists are empty. */
+/** Of the group named, else of the one the request is in; none for a user without a group. */
+async function serversFor(request: PortalRequest<unknown, unknown>, groupId: string | undefined, inherited: boolean): Promise<readonly PortalServer[] | Refusal> {
+  const refusal = foreign(request, groupId);
+  if (refusal !== null) return refusal;
+  const scope = groupId === undefined ? request.call.scope : await request.services.snapshots.scope(request.user.tenant_id, groupId);
+  return scope === null ? [] : portalServers(scope, inherited);
+}
+
+const listed = (servers: readonly PortalServer[] | Refusal, enabledOnly: boolean | undefined) => {
+  if (isRefusal(servers)) return servers;
+  const shown = enabledOnly === true ? servers.filter(({ enabled }) => enabled) : servers;
+  return { servers: shown, total: shown.length };
+};
+
+/** What a user may pick beside models. There are no skills and no knowledge bases yet, so their lists are empty. */
 export const listingRoutes: readonly PortalRoute[] = [
-  portalOperation({ method: "GET", path: "/v1/portal/servers", name: "servers", query: groupFilterQuery, run: async (request) => foreign(request, request.query.group_id) ?? { servers: [], total: 0 } }),
   portalOperation({
     method: "GET",
-    path: "/v1/portal/servers/by-group/:group_id",
+    path: SERVERS,
+    name: "servers",
+    query: groupFilterQuery,
+    run: async (request) => listed(await serversFor(request, request.query.group_id, true), request.query.enabled_only),
+  }),
+  portalOperation({
+    method: "GET",
+    path: `${SERVERS}/by-group/:group_id`,
     name: "servers_of_group",
     query: inheritedQuery,
-    run: async (request) => foreign(request, request.params.group_id) ?? { servers: [], total: 0 },
+    run: async (request) => listed(await serversFor(request, request.params.group_id, request.query.include_inherited ?? true), false),
   }),
-  portalOperation({ method: "GET", path: "/v1/portal/servers/:config_id", name: "server", run: async () => refuse("not_found", "There is no such server.") }),
+  portalOperation({
+    method: "GET",
+    path: `${SERVERS}/:config_id`,
+    name: "server",
+    async run(request) {
+      const servers = await serversFor(request, undefined, true);
+      if (isRefusal(servers)) return servers;
+      return servers.find(({ id }) => id === request.params.config_id) ?? refuse("not_found", "There is no such server.");
+    },
+  }),
   portalOperation({ method: "GET", path: "/v1/portal/skills", name: "skills", run: async () => ({ skills: [], total: 0 }) }),
   portalOperation({ method: "GET", path: "/v1/portal/skills/:skill_id/export", name: "skill_export", run: async () => refuse("not_found", "There is no such skill.") }),
   portalOperation({ method: "GET", path: "/v1/portal/knowledgebases", name: "knowledgebases", query: groupFilterQuery, run: async (request) => foreign(request, request.query.group_id) ?? { collections: [], total: 0 } }),

@@ -1,13 +1,15 @@
 import { alertRoutes } from "./alerts.ts";
+import { approvalRoutes } from "./approvals.ts";
 import { authRoutes } from "./auth.ts";
 import { eventRoutes } from "./events.ts";
 import { evidenceRoutes } from "./evidence.ts";
 import { feedbackRoutes } from "./feedback.ts";
 import { listingRoutes } from "./listings.ts";
+import { appRoutes } from "./mcp-apps.ts";
 import { modelRoutes } from "./models.ts";
 import { notificationRoutes } from "./notifications.ts";
 import type { PortalRoute } from "./portal-operation.ts";
 import { profileRoutes } from "./profile.ts";
 
 /** Every route of the portal API (interface 4.4). Of two that a path fits, the first answers. */
-export const PORTAL_ROUTES: readonly PortalRoute[] = [...authRoutes, ...profileRoutes, ...modelRoutes, ...notificationRoutes, ...alertRoutes, ...listingRoutes, ...feedbackRoutes, ...evidenceRoutes, ...eventRoutes];
+export const PORTAL_ROUTES: readonly PortalRoute[] = [...authRoutes, ...profileRoutes, ...modelRoutes, ...notificationRoutes, ...alertRoutes, ...approvalRoutes, ...listingRoutes, ...appRoutes, ...feedbackRoutes, ...evidenceRoutes, ...eventRoutes];

@@ -1,11 +1,14 @@
 import pg from "pg";
+import type { Clock } from "../../../kernel/clock.ts";
 import type { Log } from "../../../kernel/log.ts";
+import { approvalById } from "../../../store/approvals.ts";
 import { alertById } from "../../../store/alerts.ts";
 import type { DatabaseConnection } from "../../../store/database.ts";
 import { notificationById } from "../../../store/notifications.ts";
 import type { EndUserCache } from "../../end-user-cache.ts";
 import { readAlert } from "../../limits/alerts.ts";
 import type { Snapshots } from "../../snapshots.ts";
+import { mayResolve, readApproval } from "../../tools/approvals.ts";
 import { alertGroupsOf } from "./alerts.ts";
 import { readNotification } from "./notifications.ts";
 
@@ -16,7 +19,7 @@ const MOST_FOR_A_USER = 10;
 
 /** Something that happened, for whoever has the portal open. `resync`: something may have been missed. */
 export interface FeedEvent {
-  readonly name: "notification" | "alert" | "resync";
+  readonly name: "notification" | "alert" | "approval" | "resync";
   readonly data: unknown;
 }
 
@@ -41,7 +44,7 @@ export class LiveFeed {
   private readonly followers = new Map<string, Map<string, Follower[]>>();
   private client: pg.Client | null = null;
   private stopped = false;
-  private readonly parts: { connection: DatabaseConnection; users: EndUserCache; snapshots: Snapshots; log: Log };
+  private readonly parts: { connection: DatabaseConnection; users: EndUserCache; snapshots: Snapshots; clock: Clock; log: Log };
 
   constructor(parts: LiveFeed["parts"]) {
     this.parts = parts;
@@ -114,6 +117,7 @@ export class LiveFeed {
     if (users === undefined) return;
     if (told.kind === "notification") await this.passNotification(told, users);
     else if (told.kind === "alert") await this.passAlert(told, users);
+    else if (told.kind === "approval") await this.passApproval(told, users);
   }
 
   private async passNotification({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {
@@ -130,6 +134,16 @@ export class LiveFeed {
     for (const [userId, list] of users) {
       const user = await this.parts.users.find(tenantId, userId);
       if (user !== null && alertGroupsOf(tenant, user).has(row.group_id)) for (const follower of list) follower.tell(event);
+    }
+  }
+
+  private async passApproval({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {
+    const row = await approvalById(this.parts.connection.db, tenantId, id);
+    if (row === undefined) return;
+    const event: FeedEvent = { name: "approval", data: readApproval(row, this.parts.clock.now()) };
+    for (const [userId, list] of users) {
+      const user = await this.parts.users.find(tenantId, userId);
+      if (user !== null && (row.requester_id === userId || mayResolve(row, { requesterId: userId, groupIds: user.group_ids }))) for (const follower of list) follower.tell(event);
     }
   }
 }

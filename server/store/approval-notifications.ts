@@ -1,0 +1,33 @@
+import { sql } from "kysely";
+import { ulid } from "../kernel/ids.ts";
+import type { ApprovalRow } from "./approvals.ts";
+import type { Database } from "./database.ts";
+
+const APPROVAL_REQUESTED = "approval_requested";
+const APPROVAL_RESOLVED = "approval_resolved";
+
+/** Notifies everyone who may resolve the request. */
+export async function notifyApprovers(db: Database, approval: ApprovalRow): Promise<void> {
+  const groups = approval.approver_group_ids.length > 0 ? approval.approver_group_ids : [approval.requester_group_id];
+  const title = `Approval needed: ${approval.capability_name}`;
+  const body = `${approval.requester_display} asks to call ${approval.capability_name} on ${approval.server_name}.`;
+  await sql`
+    INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
+    SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${APPROVAL_REQUESTED}, ${title}, ${body}, ${JSON.stringify({ approval_id: approval.id })}::jsonb, ${approval.expires_at}
+      FROM end_users u
+     WHERE u.tenant_id = ${approval.tenant_id} AND u.is_active AND u.id::text <> ${approval.requester_id}
+       AND (u.assigned_group_id = ANY(${groups}::uuid[]) OR EXISTS (
+         SELECT 1 FROM end_user_group_members m JOIN resource_group_end_user_groups b ON b.end_user_group_id = m.group_id
+          WHERE m.end_user_id = u.id AND b.resource_group_id = ANY(${groups}::uuid[])))`.execute(db);
+}
+
+/** Notifies the user who asked of what came of it; nobody where a key asked. */
+export async function notifyRequester(db: Database, approval: ApprovalRow): Promise<void> {
+  if (approval.requester_type !== "user") return;
+  const title = `${approval.status === "approved" ? "Approved" : "Rejected"}: ${approval.capability_name}`;
+  const body = `${approval.resolved_by ?? "An administrator"} ${approval.status} the call of ${approval.capability_name} on ${approval.server_name}.`;
+  await sql`
+    INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
+    SELECT ${ulid()}, u.tenant_id, u.id, ${APPROVAL_RESOLVED}, ${title}, ${body}, ${JSON.stringify({ approval_id: approval.id, status: approval.status })}::jsonb, NULL
+      FROM end_users u WHERE u.tenant_id = ${approval.tenant_id} AND u.id::text = ${approval.requester_id}`.execute(db);
+}

@@ -1,0 +1,77 @@
+import { approvalResolution } from "@gatehouse/contracts/approvals";
+import { portalApprovalQuery } from "@gatehouse/contracts/portal";
+import { approveApproval, getApproval, listApprovals, pollApproval, rejectApproval, type Viewer } from "../../directory/tools/approvals.ts";
+import type { Identity } from "../../governance/call.ts";
+import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+
+const PATH = "/v1/portal/approvals";
+const ONE = `${PATH}/:id`;
+
+function callerOf({ call }: Pick<PortalRequest<unknown, unknown>, "call">): { identity: Identity; viewer: Viewer } {
+  if (call.identity === null) throw new Error("an approval was asked for by nobody");
+  const { identity, user } = call;
+  return { identity, viewer: { requesterId: identity.userId ?? identity.apiKeyId, groupIds: user?.group_ids ?? [] } };
+}
+
+export const approvalRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    method: "GET",
+    path: PATH,
+    name: "approvals",
+    query: portalApprovalQuery,
+    async run(request) {
+      const { status, page, page_size } = request.query;
+      const { identity, viewer } = callerOf(request);
+      const { items, total } = await listApprovals(request.services.directory, identity.tenantId, viewer, status, { limit: page_size, offset: (page - 1) * page_size });
+      return { approvals: items, total, page, page_size };
+    },
+  }),
+  portalOperation({
+    method: "GET",
+    path: `${PATH}/pending-count`,
+    name: "approvals_pending",
+    async run(request) {
+      const { identity, viewer } = callerOf(request);
+      return { pending_count: (await listApprovals(request.services.directory, identity.tenantId, viewer, "pending", { limit: 1, offset: 0 })).total };
+    },
+  }),
+  portalOperation({
+    method: "GET",
+    path: ONE,
+    name: "approval",
+    run(request) {
+      const { identity, viewer } = callerOf(request);
+      return getApproval(request.services.directory, identity.tenantId, request.params.id ?? "", viewer);
+    },
+  }),
+  portalOperation({
+    admits: "user_or_key",
+    method: "GET",
+    path: `${ONE}/poll`,
+    name: "approval_poll",
+    run(request) {
+      const { identity, viewer } = callerOf(request);
+      return pollApproval(request.services.directory, identity.tenantId, request.params.id ?? "", viewer);
+    },
+  }),
+  portalOperation({
+    method: "POST",
+    path: `${ONE}/approve`,
+    name: "approval_approve",
+    body: approvalResolution,
+    run(request) {
+      const { identity, viewer } = callerOf(request);
+      return approveApproval(request.services.directory, identity.tenantId, request.params.id ?? "", { name: request.user.username, viewer }, request.body.note ?? null);
+    },
+  }),
+  portalOperation({
+    method: "POST",
+    path: `${ONE}/reject`,
+    name: "approval_reject",
+    body: approvalResolution,
+    run(request) {
+      const { identity, viewer } = callerOf(request);
+      return rejectApproval(request.services.directory, identity.tenantId, request.params.id ?? "", { name: request.user.username, viewer }, request.body.note ?? null);
+    },
+  }),
+];

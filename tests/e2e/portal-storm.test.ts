@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { serveModels, type Served } from "../support/admin.ts";
+import { newPerson, PASSWORD, portalClient } from "../support/portal.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+let world: World;
+let served: Served;
+
+beforeAll(async () => {
+  world = await startWorld();
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+}, 60_000);
+afterAll(() => world.end());
+
+test("a storm of logins is answered or told to come again, and calls go on beside it", async () => {
+  const url = world.gateway.runtimeUrl;
+  await newPerson(url, "in-the-storm");
+  const storm = Array.from({ length: 110 }, (_, i) => portalClient(url).request("POST", "/auth/login", { username: i % 5 === 0 ? "in-the-storm" : `nobody-${i}`, password: PASSWORD }));
+  let over = false;
+  const ended = Promise.all(storm).finally(() => {
+    over = true;
+  });
+  let calls = 0;
+  while (!over) {
+    const reply = await fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": served.apiKey, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+    expect(reply.status).toBe(200);
+    await reply.text();
+    calls++;
+  }
+  const replies = await ended;
+  const refused = replies.filter(({ status }) => status === 429);
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 401, 429]));
+  for (const reply of refused) expect([reply.body.code, Number(reply.headers.get("retry-after")) > 0]).toEqual(["too_many_logins", true]);
+  expect(calls).toBeGreaterThan(10);
+}, 60_000);
