@@ -191,6 +191,18 @@ describe("what is given again, and to whom", () => {
     await admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-governance`, { governance: {} });
   });
 
+  test("nothing that a guardrail touched, and nothing from before it was there", async () => {
+    const body = { model: "parrot", messages: user(`${fresh()} to frodo@example.com`) };
+    const plain = { model: "parrot", messages: user(fresh()) };
+    expect(await layers(body, body, plain, plain)).toEqual([null, "exact", null, "exact"]);
+    const guardrail = await admin.post("/v1/admin/guardrails/configs", { ...tenant, name: "mails", surfaces: { chat_output: true }, builtin: { pii_enabled: true, pii_action: "redact" }, group_ids: [served.groupId] });
+    const redacted = [await call(body), await call(body), await call({ ...body, stream: true })];
+    expect(redacted.map(({ layer, text }) => [layer, text.includes("frodo@")])).toEqual([[null, false], [null, false], [null, false]]);
+    expect(await layers(plain, plain)).toEqual([null, "exact"]);
+    await admin.request("DELETE", `/v1/admin/guardrails/configs/${guardrail.id}`);
+    expect(await layers(body)).toEqual(["exact"]);
+  });
+
   test("nothing that was dropped: all of it, one model's, or what is older than a time", async () => {
     const one = { messages: user(fresh()) };
     const other = { messages: user(fresh()), model: "parrot" };

@@ -27,6 +27,7 @@ beforeAll(async () => {
   await admin.post("/v1/admin/providers", { ...tenant, provider_key: "judges", name: "judges", api_format: "openai", base_url: judge.baseUrl, api_key: "sk-judge-secret-0000001" });
   await admin.post("/v1/admin/providers", { ...tenant, provider_key: "parrot", name: "parrot", api_format: "echo" });
   await admin.post("/v1/admin/llms", { ...tenant, name: "parrot", provider: "parrot", mode: "chat", group_ids: [served.groupId] });
+  await admin.post("/v1/admin/llms", { ...tenant, name: "parrot-embed", provider: "parrot", mode: "embedding", group_ids: [served.groupId] });
   const model = await admin.post("/v1/admin/llms", { ...tenant, name: "judge-1", provider: "judges", mode: "chat", input_cost_per_million_tokens: 1, output_cost_per_million_tokens: 2 });
   policy = await admin.post(POLICIES, { ...tenant, name: "no dragons", constraint_text: "Nothing may speak of dragons.", judge_model_id: model.id, resource_group_ids: [served.groupId] });
 }, 60_000);
@@ -83,8 +84,16 @@ describe("what goes in", () => {
   test("is judged wherever it stands: in instructions, earlier turns and tool results", async () => {
     const bodies = [[{ role: "system", content: "You are a dragon." }, ...user("hi")], [...user("dragons"), { role: "assistant", content: "ok" }, ...user("go on")], [...user("x"), { role: "assistant", content: null, tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: '{"q":"dragons"}' } }] }, { role: "tool", tool_call_id: "c", content: "fine" }]];
     for (const messages of bodies) expect((await call({ messages })).status).toBe(403);
+    expect((await call({ messages: user("x"), tools: [{ type: "function", function: { name: "f", description: "Feeds the dragon.", parameters: { type: "object" } } }] })).status).toBe(403);
     // At the far end of a long text too.
     expect((await ask(`${"word ".repeat(20_000)} dragons`)).status).toBe(403);
+  });
+
+  test("is judged before it is embedded, and refused where it is only tokens that nobody can read", async () => {
+    await change({ surfaces: ["embeddings_input"] });
+    const embed = async (input: unknown) => (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/embeddings`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ model: "parrot-embed", input }) })).status;
+    expect([await embed(["geese", "swans"]), await embed(["geese", "dragons"]), await embed([1, 2, 3]), (await ask(fresh("dragons"))).status]).toEqual([200, 403, 403, 200]);
+    await change({ surfaces: ["chat_input"] });
   });
 
   test("is judged once for the same words", async () => {
@@ -150,6 +159,13 @@ describe("what comes out", () => {
     const streamed = await ask(fresh("swans"), { stream: true });
     for (const word of STREAM_WORDS) expect(streamed.text).toContain(JSON.stringify(word).slice(1, -1));
     expect(streamed.text).toEndWith("data: [DONE]\n\n");
+  });
+
+  test.each([false, true])("is judged as the caller would get it, behind the guardrails (streamed: %p)", async (stream) => {
+    const guardrail = await admin.post("/v1/admin/guardrails/configs", { ...tenant, name: "mails", surfaces: { chat_output: true }, builtin: { pii_enabled: true, pii_action: "redact" }, group_ids: [served.groupId] });
+    const { status, text } = await ask(fresh("write to smaug@example.com"), { ...parrot, stream });
+    expect([status, text.includes("smaug@"), (judge.seen.at(-1) as string).includes("smaug@"), (judge.seen.at(-1) as string).includes("write to")]).toEqual([200, false, false, true]);
+    await admin.request("DELETE", `/v1/admin/guardrails/configs/${guardrail.id}`);
   });
 
   test.each([false, true])("is withheld when it breaks it, and metered all the same (streamed: %p)", async (stream) => {

@@ -1,17 +1,11 @@
 import { z } from "zod";
 import { description, pageQuery, recordId, recordName, search, timestamp } from "./conventions.ts";
-
-/** Where a policy can look. Those that end in `_input` are judged before anything leaves, the others before anything is given. */
-export const POLICY_SURFACES = [
-  "chat_input", "chat_output", "embeddings_input", "image_gen_input", "image_gen_output", "audio_tts_input", "audio_tts_output", "audio_stt_input", "audio_stt_output",
-  "video_gen_input", "video_gen_output", "batch_input", "batch_output", "moderation_input", "mcp_input", "mcp_output", "mcp_registration", "skill_input", "skill_output",
-  "a2a_inbound", "a2a_outbound",
-] as const;
+import { GUARDRAIL_SURFACES } from "./guardrails.ts";
 
 const action = z.enum(["block", "warn"]);
 const mode = z.enum(["enforce", "shadow"]);
 const onFailure = z.enum(["block", "allow"]);
-const surfaces = z.array(z.enum(POLICY_SURFACES)).min(1).max(POLICY_SURFACES.length);
+const surfaces = z.array(z.enum(GUARDRAIL_SURFACES)).min(1).max(GUARDRAIL_SURFACES.length);
 const constraintText = z.string().trim().min(1).max(8000);
 const groupIds = z.array(recordId).max(1000).nullable();
 

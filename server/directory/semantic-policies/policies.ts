@@ -1,4 +1,4 @@
-import { POLICY_SURFACES, type SemanticPolicy, type SemanticPolicyCreate, type SemanticPolicyQuery, type SemanticPolicyUpdate } from "@gatehouse/contracts/semantic-policies";
+import type { SemanticPolicy, SemanticPolicyCreate, SemanticPolicyQuery, SemanticPolicyUpdate } from "@gatehouse/contracts/semantic-policies";
 import { uuid } from "../../kernel/ids.ts";
 import { modelStore } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
@@ -7,7 +7,7 @@ import { tenantStore } from "../../store/tenants.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
-const DEFAULT_SURFACES = POLICY_SURFACES.filter((surface) => surface.startsWith("chat_"));
+const DEFAULT_SURFACES = ["chat_input", "chat_output"];
 const DEFAULT_TIMEOUT_SECONDS = 10;
 
 function read(row: SemanticPolicyRow): SemanticPolicy {

@@ -1,43 +1,12 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { SemanticCacheEntry } from "../../directory/semantic-cache/config-entry.ts";
-import { PolicyTree } from "../../directory/limits/policy-tree.ts";
-import type { SemanticPolicyEntry } from "../../directory/semantic-policies/policy-entry.ts";
-import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
-import { chatCodec } from "../../wire/openai/chat-codec.ts";
-import { readChatRequest } from "../../wire/openai/chat-request.ts";
-import type { Call } from "../call.ts";
-import type { Conversation } from "../routing/conversation.ts";
 import { cacheKeys } from "./cache-key.ts";
 import { mayReuse } from "./reusable.ts";
-
-/** Everything an answer depends on, as a point of a space: two calls may share an answer when all of it is the same. */
-interface Setting {
-  readonly tenant: string;
-  readonly group: string;
-  readonly model: string;
-  readonly systemPrompt: string | null;
-  readonly temperatureCeiling: number | null;
-  readonly policy: string | null;
-  readonly region: string | null;
-  readonly config: string;
-  readonly beta: string | null;
-  readonly body: { readonly [member: string]: unknown };
-}
-
-const model = { id: "e", modelName: "e" } as ModelEntry;
+import { callIn, PLAIN_SETTING, type Setting } from "./test-support.ts";
 
 function keysOf(at: Setting, scope: SemanticCacheEntry["scope"]) {
-  const entry = { id: at.model, modelName: at.model, systemPrompt: at.systemPrompt, defaultTemperature: null, defaultMaxTokens: null, maxOutputTokens: null, provider: { apiFormat: "openai", baseUrl: "http://x", headers: {}, region: null } } as unknown as ModelEntry;
-  const policies: SemanticPolicyEntry[] = at.policy === null ? [] : [{ id: "p", name: "p", constraintText: at.policy, action: "block", mode: "enforce", surfaces: new Set(["chat_input"]), judgeModelId: null, onFailure: "block", timeoutMs: 1, groupIds: null }];
-  const governance = at.temperatureCeiling === null ? [] : [{ groupId: at.group, kind: "llm_governance" as const, itemId: "", document: { temperature: { max: at.temperatureCeiling } } }];
-  const tenant = { id: at.tenant, allowedRegions: new Set(at.region === null ? [] : [at.region]), policies: new PolicyTree([{ id: at.group, name: at.group, parentId: null }], governance), semanticPolicies: policies, defaultJudgeModelId: null };
-  const group = { groupId: at.group, groupName: at.group, tenant, chain: [{ id: at.group, name: at.group }], granted: new Set([at.model]) } as unknown as GroupScope;
-  const call = { scope: group, route: { group: null, members: [{ model: entry, weight: 1 }] }, row: {} } as unknown as Call;
-  const cache: SemanticCacheEntry = { id: at.config, generation: "g", scope, exactTtl: 60, semantic: { ttl: 60, threshold: 0.9, model }, maxTemperature: 0, includeTools: false, groupIds: new Set([at.group]) };
-  const inbound = readChatRequest(new TextEncoder().encode(JSON.stringify({ model: at.model, ...at.body })));
-  if ("fields" in inbound) throw new Error(JSON.stringify(inbound.fields));
-  const conversation: Conversation = { inbound, caller: chatCodec, passing: { stream: () => { throw new Error("not streamed"); }, reply: () => null }, writer: null, streamType: "", includeUsage: false, headers: at.beta === null ? {} : { "openai-beta": at.beta }, statefulFields: [] };
+  const { call, conversation, cache } = callIn(at, scope);
   return { keys: cacheKeys(call, conversation, cache), reusable: mayReuse(call, conversation, cache) };
 }
 
@@ -61,6 +30,8 @@ const setting: fc.Arbitrary<Setting> = fc.record({
   systemPrompt: fc.constantFrom(null, "Be kind."),
   temperatureCeiling: fc.constantFrom(null, 0.5, 1),
   policy: fc.constantFrom(null, "No dragons.", "No geese."),
+  guardrail: fc.constantFrom(null, "g 1", "g 2"),
+  argumentPolicy: fc.constantFrom(null, "no writes"),
   region: fc.constantFrom(null, "eu"),
   config: fc.constantFrom("c1", "c2"),
   beta: fc.constantFrom(null, "x"),
@@ -73,7 +44,7 @@ const plain = (value: unknown): unknown =>
 const identity = (at: Setting, scope: string) => JSON.stringify(plain(scope === "group" ? at : { ...at, group: null }));
 const shuffled = (value: Readonly<Record<string, unknown>>) => Object.fromEntries(Object.entries(value).toReversed());
 /** Pairs that differ in one thing at most are those where a key could forget something. */
-const pair = fc.tuple(setting, setting, fc.constantFrom<(keyof Setting)[]>("tenant", "group", "model", "systemPrompt", "temperatureCeiling", "policy", "region", "config", "beta", "body")).map(([one, other, field]) => [one, { ...one, [field]: other[field] }] as const);
+const pair = fc.tuple(setting, setting, fc.constantFrom<(keyof Setting)[]>("tenant", "group", "model", "systemPrompt", "temperatureCeiling", "policy", "guardrail", "argumentPolicy", "region", "config", "beta", "body")).map(([one, other, field]) => [one, { ...one, [field]: other[field] }] as const);
 
 describe("two requests share a key exactly when all that an answer depends on is the same", () => {
   test.each(["group", "tenant"] as const)("in the scope %s", (scope) => {
@@ -127,7 +98,7 @@ describe("two questions are compared only where nothing but their words differs"
 });
 
 describe("no answer is given again", () => {
-  const asking = (given: Record<string, unknown>) => keysOf({ tenant: "acme", group: "g", model: "m", systemPrompt: null, temperatureCeiling: null, policy: null, region: null, config: "c", beta: null, body: { messages: [{ role: "user", content: "x" }], ...given } }, "group").reusable;
+  const asking = (given: Record<string, unknown>) => keysOf({ ...PLAIN_SETTING, body: { ...PLAIN_SETTING.body, ...given } }, "group").reusable;
 
   test.each([
     [{}, true],

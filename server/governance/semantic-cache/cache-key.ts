@@ -1,3 +1,4 @@
+import { holdsFor } from "../../directory/policies/bound-groups.ts";
 import { semanticPoliciesOf } from "../../directory/semantic-policies/policy-entry.ts";
 import type { SemanticCacheEntry } from "../../directory/semantic-cache/config-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
@@ -64,10 +65,12 @@ function setUpOf(model: ModelEntry): string {
 }
 
 function policiesOf(scope: GroupScope, models: readonly ModelEntry[]): string {
-  const { tenant, groupId } = scope;
+  const { tenant, groupId, chain } = scope;
   const governance = models.map(({ id }) => [...tenant.policies.effective(groupId, "llm_governance", id)].sort(([a], [b]) => (a < b ? -1 : 1)));
   const semantic = semanticPoliciesOf(scope).map(({ id, constraintText, action, mode, surfaces, judgeModelId, onFailure }) => [id, constraintText, action, mode, [...surfaces].sort(), judgeModelId ?? tenant.defaultJudgeModelId, onFailure]);
-  return JSON.stringify([[...tenant.allowedRegions].sort(), governance, semantic]);
+  const guardrails = tenant.guardrails.filter(({ groupIds }) => holdsFor(groupIds, chain)).map(({ version }) => version);
+  const calls = tenant.argumentPolicies.filter(({ groupIds }) => holdsFor(groupIds, chain)).map(({ policy }) => policy);
+  return JSON.stringify([[...tenant.allowedRegions].sort(), governance, semantic, guardrails, calls]);
 }
 
 function digest(parts: readonly string[]): string {

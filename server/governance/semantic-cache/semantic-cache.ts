@@ -6,17 +6,16 @@ import type { Refusal } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { ConversationReply } from "../../wire/conversation/reply.ts";
-import { replyOfEvents } from "../../wire/conversation/reply-events.ts";
 import { inputTokens } from "../../wire/usage.ts";
 import type { Call } from "../call.ts";
-import { readPieces, readWhole } from "../answers/caller-answer.ts";
-import { KeptStream } from "../answers/kept-stream.ts";
 import type { Nest } from "../nested-call.ts";
 import type { Conversation } from "../routing/conversation.ts";
 import type { Dispatch } from "../routing/dispatch.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import { cacheKeys, type CacheKeys } from "./cache-key.ts";
 import { Embedder } from "./embedder.ts";
+import { passing } from "./kept-reply.ts";
+import { soon } from "./lookup-time.ts";
 import { replayed } from "./replay.ts";
 import { mayKeep, mayReuse } from "./reusable.ts";
 import { Spaces } from "./spaces.ts";
@@ -30,12 +29,8 @@ export interface SemanticCacheParts {
 }
 
 const MOST_BYTES = 64 * 1024 * 1024;
-/** An answer longer than this passes without being kept. */
-const MOST_ANSWER_BYTES = 512 * 1024;
 /** Answers being written at once; when the database falls behind, this process alone gives the others again. */
 const MOST_STORING = 200;
-/** The database is asked for no longer than this: a cache may never slow down what it is there to make fast. */
-const LOOKUP_MS = 250;
 
 /** One call's dealings with the cache. */
 interface Lookup {
@@ -153,14 +148,18 @@ export class SemanticCache {
   /** Keeps an answer once its call has ended well and no control has objected to it. */
   private keep(lookup: Lookup, answer: Answer): Answer {
     if (answer.status !== 200) return answer;
-    const passing = answer.kind === "stream" ? new KeptStream(answer, MOST_ANSWER_BYTES) : null;
-    lookup.call.whenEnded.push((errorType) => {
-      if (errorType !== null || !lookup.call.answerReusable) return;
-      const reply = passing === null ? wholeReply(lookup.conversation, answer) : streamedReply(lookup.conversation, passing);
-      if (reply === null || !mayKeep(reply, lookup.cache)) return;
-      this.store(lookup, reply);
+    const { call } = lookup;
+    const kept = passing(lookup.conversation, answer);
+    call.whenEnded.push((errorType) => {
+      if (errorType !== null || !call.answerReusable || touched(call)) return;
+      try {
+        const reply = kept.reply();
+        if (reply !== null && mayKeep(reply, lookup.cache)) this.store(lookup, reply);
+      } catch (error) {
+        this.failed(call, error);
+      }
     });
-    return passing === null || answer.kind === "whole" ? answer : { ...answer, codec: passing };
+    return kept.answer;
   }
 
   /** In memory at once, so that the caller's next request finds it; in the database as soon as it is there. */
@@ -215,36 +214,13 @@ function memoryKey({ tenantId, configId, generation }: Lookup["of"], name: strin
   return `${tenantId} ${configId} ${generation} ${name}`;
 }
 
-function wholeReply(conversation: Conversation, answer: Answer): ConversationReply | null {
-  if (answer.kind !== "whole" || answer.failure !== null || answer.usage === null || answer.usage.estimated) return null;
-  const reply = answer.body.byteLength > MOST_ANSWER_BYTES ? null : readWhole(conversation, answer.body);
-  return reply === null ? null : { ...reply, usage: reply.usage ?? answer.usage };
-}
-
-function streamedReply(conversation: Conversation, { pieces, usage }: KeptStream): ConversationReply | null {
-  if (pieces === null || usage === null || usage.estimated) return null;
-  const { events, complete } = readPieces(conversation, pieces);
-  const reply = complete ? replyOfEvents(events) : null;
-  // Usage is hidden from a caller who did not ask for it, and known all the same.
-  return reply === null ? null : { ...reply, usage: reply.usage ?? usage };
+/** Whether the row tells of a guardrail or policy that acted on the call, or could not. */
+function touched({ row }: Call): boolean {
+  return row.guardrail_config_id != null || row.argument_policy_id != null || row.semantic_policy_id != null || row.guardrail_blocked === true || row.guardrails_degraded === true || row.guardrails_skipped === true;
 }
 
 /** What the caller says of caches (`Cache-Control`), as HTTP means it: no-cache wants a fresh answer, no-store none kept. */
 function asked({ request }: Call, directive: "no-cache" | "no-store"): boolean {
   const said = request.headers.get("cache-control");
   return said !== null && said.toLowerCase().split(",").some((part) => part.trim() === directive);
-}
-
-/** Null when it takes too long. */
-async function soon<T>(work: Promise<T | null>): Promise<T | null> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), LOOKUP_MS);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-    work.catch(() => undefined);
-  }
 }

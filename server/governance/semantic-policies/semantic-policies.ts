@@ -7,6 +7,7 @@ import { KeptStream } from "../answers/kept-stream.ts";
 import { abortReason, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
+import { surfaceOf } from "../guardrails/surfaces.ts";
 import { settle } from "../metering/settle.ts";
 import { streamUsage } from "../routing/attempt.ts";
 import type { Conversation } from "../routing/conversation.ts";
@@ -46,16 +47,16 @@ export class SemanticPolicies implements RequestControl {
   }
 
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
-    const policies = this.policiesOf(call, inputSurface(call, view));
+    const policies = this.policiesOf(call, surfaceOf(call.audit.proxySubtype, "input"));
     if (policies.length === 0) return PASS;
     // What is only a number to the gateway cannot be judged.
-    const text = view.opaque ? null : view.texts().map(({ role, kind, text: words }) => `[${kind === "arguments" ? "tool arguments" : role}]\n${words}`).join("\n\n");
+    const text = view.opaque ? null : textOf(view);
     return this.apply(call, policies, "input", text).then((refusal) => (refusal === null ? PASS : refused(refusal)));
   }
 
   /** Passes an answer on, or a refusal in its place; one that comes as a stream is metered then. */
   async judgeAnswer(call: Call, { conversation }: Exchange, answer: Answer): Promise<Answer | Refusal> {
-    const policies = conversation === undefined ? [] : this.policiesOf(call, "chat_output");
+    const policies = conversation === undefined ? [] : this.policiesOf(call, surfaceOf(call.audit.proxySubtype, "output"));
     // What a cache gives again was judged by the same policies when it was new.
     if (conversation === undefined || policies.length === 0 || answer.status !== 200 || call.row.llm_cache_hit === true) return answer;
     return answer.kind === "whole" ? this.onWhole(call, conversation, policies, answer) : this.onStream(call, conversation, policies, answer);
@@ -155,9 +156,10 @@ export class SemanticPolicies implements RequestControl {
 
 const UNREADABLE: Judged = { kind: "failed", reason: "the text cannot be read", cached: true };
 
-function inputSurface({ audit }: Call, { model }: RequestView): string | null {
-  if (model === null || audit.proxySubtype.endsWith("count_tokens")) return null;
-  return model.modes.includes("embedding") ? "embeddings_input" : "chat_input";
+/** Everything the model would read, each piece under whose it is. */
+function textOf(view: RequestView): string {
+  const pieces = [...view.definitions().map(({ text }) => ["tool definition", text]), ...view.texts().map(({ role, kind, text }) => [kind === "arguments" ? "tool arguments" : role, text])];
+  return pieces.map(([whose, text]) => `[${whose}]\n${text}`).join("\n\n");
 }
 
 function note({ row }: Call, policy: SemanticPolicyEntry, direction: Direction, verdict: Judged): void {
