@@ -11,6 +11,7 @@ const HELP = `Usage: gatehouse [command]
   start        run the gateway (the default); settings are environment variables, see docs/reference/configuration.md
   dev          run the gateway and restart it when its source changes
   audit ...    verify the ledger, see gatehouse audit --help
+  doctor       look for what is wrong with settings, files, database and ledger
   run FILE     run a TypeScript file of this project
   --version    print the version
   --help       print this text
@@ -61,6 +62,7 @@ function main([command = "start", ...rest]) {
   switch (command) {
     case "start":
     case "audit":
+    case "doctor":
       return runToEnd([MAIN, command, ...rest]);
     case "run":
       if (rest.length === 0) throw new Error("run needs a file");

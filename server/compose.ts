@@ -1,4 +1,6 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
+import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
+import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { Hono } from "hono";
 import { ConfigFollower } from "./directory/config-follower.ts";
 import { CredentialCache } from "./directory/credential-cache.ts";
@@ -17,6 +19,7 @@ import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
 import { Snapshots } from "./directory/snapshots.ts";
+import { traceInlet } from "./governance/ingest/trace-inlet.ts";
 import { runFeedback } from "./governance/feedback/run-feedback.ts";
 import { Notices } from "./governance/notices/notices.ts";
 import { Road } from "./governance/road.ts";
@@ -26,12 +29,19 @@ import { toolServerDiscovery } from "./governance/tools/discovery.ts";
 import { toolMemory } from "./governance/tools/tool-memory.ts";
 import { recordedCredentials } from "./governance/tools/upstream-credentials.ts";
 import { MemberHealth } from "./governance/routing/member-health.ts";
+import { runAccess } from "./governance/runs/run-access.ts";
 import { type Clock, systemClock } from "./kernel/clock.ts";
 import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
+import { signAdminChain } from "./ledger/admin-chain.ts";
+import { journalScrubber } from "./ledger/erasure.ts";
+import { checkpointFile } from "./ledger/checkpoint-file.ts";
 import { openLedger } from "./ledger/ledger.ts";
+import { applyRetention } from "./ledger/retention.ts";
+import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
+import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
@@ -89,6 +99,10 @@ const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
 const LETTERS_FORGOTTEN_MS = 300_000;
+const RUNS_SWEPT_MS = 30_000;
+const ADMIN_LOG_SIGNED_MS = 60_000;
+const RETENTION_MS = 3_600_000;
+const JOURNAL_SCRUBBED_MS = 5_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
 const ALERTS_RESOLVED_MS = 60_000;
@@ -126,16 +140,23 @@ export async function compose(config: Configuration, env: Readonly<Record<string
 
     const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
+    const signAdminLog = async () => {
+      const signer = noteSigner(CHECKPOINT_KEY_NAME, keys.auditSigningKey);
+      await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
+    };
+    const signing = config.roles.includes("control") || config.roles.includes("worker") ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)] : [];
     const workers = config.roles.includes("worker")
       ? [
           every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log),
+          every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log),
           every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
           every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
           every(LETTERS_FORGOTTEN_MS, "forget_tool_letters", () => forgetLetters(db), log),
         ]
       : [];
     closers.push(async () => {
-      await Promise.all(workers.map((worker) => worker.stop()));
+      await Promise.all([...workers, ...signing].map((worker) => worker.stop()));
+      if (signing.length > 0) await signAdminLog();
     });
 
     const notReady = async (): Promise<string | null> => {
@@ -144,7 +165,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -320,13 +341,14 @@ interface RuntimeParts {
 
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { connection, secrets, clock, log, metrics } = parts;
-  const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log });
+  const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log, ...(config.auditCheckpointFile === undefined ? {} : { checkpointed: checkpointFile(config.auditCheckpointFile, log) }) });
   // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
   await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
+  const firstSeq = ledger.status().headSeq;
   metrics.watchLedger(() => {
     const status = ledger.status();
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
-    return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, failed: status.failed !== null };
+    return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, writtenRows: status.headSeq - firstSeq, syncs: status.syncs, syncSeconds: status.syncMs / 1000, failed: status.failed !== null, shipping: status.shippingError === null };
   });
   const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy);
   const credentials = new CredentialCache(connection.db, clock);
@@ -393,8 +415,12 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
+    unrecorded: () => metrics.callUnrecorded(),
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
   });
+  const reading = { db: connection.db, secrets, clock, log, shipped: () => ledger.shipped() };
+  const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
+  const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
   const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
   const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
@@ -410,11 +436,11 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   };
   return {
     road,
-    services: { portal },
+    services: { portal, runs: runAccess(reading), traces: traceInlet({ ...reading, ledger }) },
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter, answersPruner, ...limitWorkers].map((worker) => worker.stop()));
+      await Promise.all([usesWriter, answersPruner, sweep, scrub, ...limitWorkers].map((worker) => worker.stop()));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();

@@ -1,5 +1,6 @@
 import { compose, type Gateway } from "./compose.ts";
 import { auditCommand } from "./cli/audit.ts";
+import { doctorCommand } from "./cli/doctor.ts";
 import { ConfigurationError, readConfiguration } from "./kernel/configuration.ts";
 import { jsonLog } from "./kernel/log.ts";
 import { whenParentGone } from "./runtime/parent.ts";
@@ -52,6 +53,7 @@ function written(text: string): Promise<void> {
 
 async function main([command = "start", ...rest]: string[]): Promise<void> {
   if (command === "audit") process.exit(await auditCommand(rest, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
+  if (command === "doctor") process.exit(await doctorCommand(rest, process.env, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
   await start();
 }
 

@@ -1,8 +1,11 @@
+import type { TraceInlet } from "./governance/ingest/trace-inlet.ts";
 import type { GovernedRoute } from "./governance/road.ts";
+import type { RunAccess } from "./governance/runs/run-access.ts";
 import type { Surface } from "./governance/surface.ts";
 import { geminiCountTokens } from "./surfaces/gemini/count-tokens.ts";
 import { generateContent, streamGenerateContent } from "./surfaces/gemini/generate-content.ts";
 import { geminiModel, geminiModels } from "./surfaces/gemini/models.ts";
+import { otelTraces } from "./surfaces/ingest/otel-traces.ts";
 import { chatCompletions } from "./surfaces/llm/chat-completions.ts";
 import { completions } from "./surfaces/llm/completions.ts";
 import { embeddings } from "./surfaces/llm/embeddings.ts";
@@ -11,6 +14,7 @@ import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
+import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
 
@@ -23,6 +27,8 @@ export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** What some surfaces work with beside the road. */
 export interface Services {
+  readonly runs: RunAccess;
+  readonly traces: TraceInlet;
   readonly portal: PortalServices;
 }
 
@@ -64,6 +70,9 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("sse_stream"), body: false },
   { method: "DELETE", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_session_end"), body: false },
+  { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
+  { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
+  { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), body: "may_be_gzip" },
   ...PORTAL_ROUTES,
 ];
 

@@ -1,10 +1,13 @@
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
+import { type KeptCheckpoint, keptCheckpoints } from "@gatehouse/ledger-format/anchors";
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
-import { exportChain, listChains, verifyChain } from "../ledger/chains.ts";
+import { checkpointLines, exportChain, listChains, verifyChain } from "../ledger/chains.ts";
+import type { Database } from "../store/database.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 
 export interface CommandIo {
@@ -14,10 +17,14 @@ export interface CommandIo {
 }
 
 const USAGE = `Usage:
-  gatehouse audit verify FILE.jsonl [--public-key FILE]... [--json]
-  gatehouse audit verify [--database-url URL | --data-dir DIR] [--chain ID] [--public-key FILE]... [--json]
+  gatehouse audit verify FILE.jsonl [--public-key FILE]... [--checkpoints FILE] [--json]
+  gatehouse audit verify [--database-url URL | --data-dir DIR] [--chain ID] [--public-key FILE]... [--checkpoints FILE] [--json]
   gatehouse audit export --chain ID [--database-url URL | --data-dir DIR]
+  gatehouse audit checkpoints [--chain ID] [--database-url URL | --data-dir DIR]
 
+checkpoints prints every signed checkpoint. Kept where the database's administrator cannot write and given back to
+verify with --checkpoints, they show what was cut off since: a restored backup is found as missing. The file of
+GW_AUDIT_CHECKPOINT_FILE and an earlier export are such files too.
 verify exits with 0 (intact), 1 (unanchored), 2 (missing, broken_link, altered or checkpoint_invalid), 3 (could not run).
 `;
 
@@ -28,6 +35,7 @@ const OPTIONS = {
   "data-dir": { type: "string" },
   "public-key": { type: "string", multiple: true },
   chain: { type: "string" },
+  checkpoints: { type: "string" },
   json: { type: "boolean", default: false },
   help: { type: "boolean", default: false },
 } as const;
@@ -41,18 +49,24 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
       await io.stdout(USAGE);
       return 0;
     }
-    if (rest.length > 0 || (action !== "verify" && action !== "export")) throw new Error(`cannot understand "audit ${positionals.join(" ")}"\n${USAGE}`);
+    if (rest.length > 0 || (action !== "verify" && action !== "export" && action !== "checkpoints")) throw new Error(`cannot understand "audit ${positionals.join(" ")}"\n${USAGE}`);
     const publicKeys = (values["public-key"] ?? []).map((path) => readPublicKey(readFileSync(path, "utf8")));
     const source = {
       url: values["database-url"] ?? (values["data-dir"] === undefined ? process.env["DATABASE_URL"] : undefined),
       dataDir: values["data-dir"] ?? process.env["GW_DATA_DIR"] ?? "./data",
     };
+    if (action === "checkpoints") {
+      if (file !== undefined) throw new Error(`checkpoints takes no file\n${USAGE}`);
+      return await withDatabase(source, (db) => print(io, checkpointLines(db, values.chain)));
+    }
     if (action === "export") {
       if (file !== undefined || values.chain === undefined) throw new Error(`export needs --chain ID\n${USAGE}`);
-      return await exportTo(io, source, values.chain);
+      const { chain } = values;
+      return await withDatabase(source, (db) => print(io, exportChain(db, chain)));
     }
-    if (file !== undefined) return await verifyFile(io, file, { publicKeys, chain: values.chain, json: values.json });
-    return await verifyDatabase(io, source, { publicKeys, chain: values.chain, json: values.json });
+    const options: VerifyOptions = { publicKeys, chain: values.chain, json: values.json, kept: values.checkpoints === undefined ? [] : readKept(values.checkpoints) };
+    if (file !== undefined) return await verifyFile(io, file, options);
+    return await withDatabase(source, (db) => verifyDatabase(io, db, options));
   } catch (error) {
     io.stderr(`gatehouse audit: ${error instanceof Error ? error.message : String(error)}\n`);
     return COULD_NOT_RUN;
@@ -63,6 +77,15 @@ interface VerifyOptions {
   readonly publicKeys: readonly Uint8Array[];
   readonly chain: string | undefined;
   readonly json: boolean;
+  readonly kept: readonly KeptCheckpoint[];
+}
+
+function readKept(path: string): KeptCheckpoint[] {
+  try {
+    return keptCheckpoints(readFileSync(path, "utf8"));
+  } catch (error) {
+    throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
+  }
 }
 
 type Source = Parameters<typeof openAuditDatabase>[0];
@@ -83,31 +106,34 @@ async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): 
   return exitCode(result.verdict);
 }
 
-async function verifyDatabase(io: CommandIo, source: Source, options: VerifyOptions): Promise<number> {
+async function verifyDatabase(io: CommandIo, db: Database, { chain, publicKeys, kept, json }: VerifyOptions): Promise<number> {
+  const there = [...(await listChains(db)).map((one) => one.chain_id), ADMIN_CHAIN];
+  let worst = 0;
+  for (const id of chain === undefined ? there : [chain]) {
+    const result = await verifyChain(db, id, { publicKeys, kept });
+    await io.stdout(json ? `${JSON.stringify(result)}\n` : report(result));
+    worst = Math.max(worst, exitCode(result.verdict));
+  }
+  const gone = new Set(kept.map((one) => one.chainId).filter((id) => !there.includes(id) && (chain === undefined || chain === id)));
+  for (const id of gone) {
+    await io.stdout(json ? `${JSON.stringify({ chain_id: id, verdict: "missing" })}\n` : `chain         ${id}\nverdict       missing\n  the kept checkpoints are of a chain the database does not have\n`);
+    worst = Math.max(worst, exitCode("missing"));
+  }
+  return worst;
+}
+
+async function withDatabase(source: Source, work: (db: Database) => Promise<number>): Promise<number> {
   const database = await openAuditDatabase(source);
   try {
-    const chains = options.chain === undefined ? (await listChains(database.db)).map((chain) => chain.chain_id) : [options.chain];
-    if (chains.length === 0) io.stderr("there is no audit chain\n");
-    let worst = 0;
-    for (const chain of chains) {
-      const result = await verifyChain(database.db, chain, { publicKeys: options.publicKeys });
-      await io.stdout(options.json ? `${JSON.stringify(result)}\n` : report(result));
-      worst = Math.max(worst, exitCode(result.verdict));
-    }
-    return worst;
+    return await work(database.db);
   } finally {
     await database.close();
   }
 }
 
-async function exportTo(io: CommandIo, source: Source, chain: string): Promise<number> {
-  const database = await openAuditDatabase(source);
-  try {
-    for await (const line of exportChain(database.db, chain)) await io.stdout(line);
-    return 0;
-  } finally {
-    await database.close();
-  }
+async function print(io: CommandIo, lines: AsyncIterable<string>): Promise<number> {
+  for await (const line of lines) await io.stdout(line);
+  return 0;
 }
 
 function exitCode(verdict: Verdict): number {
@@ -125,6 +151,7 @@ function report(result: Verification): string {
     `checkpoints   ${result.checkpoints_checked} checked\n`,
     `head          ${result.head === null ? "none" : `${result.head.chain_seq} ${result.head.row_hash}`}\n`,
     `pending       ${result.pending_anchor} row(s) wait for the next checkpoint\n`,
+    ...(result.pruned_through === null ? [] : [`pruned        rows up to ${result.pruned_through} were dropped by retention; the checkpoint over them holds their place\n`]),
     `bodies        ${result.bodies_expired} expired, ${result.bodies_erased} erased\n`,
     ...(findings.length > 0 ? [`findings      ${result.findings_total}\n`, ...findings] : []),
     ...(unlisted > 0 ? [`  and ${unlisted} more\n`] : []),

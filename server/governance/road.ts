@@ -33,8 +33,8 @@ import type { RequestView } from "./view.ts";
 export interface GovernedRoute {
   readonly surface: Surface;
   readonly audit: AuditClass;
-  /** Whether the request carries a body. */
-  readonly body: boolean;
+  /** Whether the request carries a body, and whether it may be packed. */
+  readonly body: boolean | "may_be_gzip";
   /** `group` when left out. */
   readonly admits?: Admits;
   /** Largest body, where it is smaller than that of a model call. */
@@ -54,6 +54,8 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
   readonly judgeModel: string | null;
   /** Told of every call that has ended. */
   readonly observe: (call: Call) => void;
+  /** Told of every call that was refused its answer because it could not be recorded. */
+  readonly unrecorded: () => void;
 }
 
 /**
@@ -87,8 +89,8 @@ export class Road {
   }
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
-    if (this.draining) return unrecorded(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
-    if (!this.parts.ledger.accepting()) return unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
+    if (this.draining) return withoutRecord(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
+    if (!this.parts.ledger.accepting()) return this.unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
     const call = openCall(request, ip, route.audit, this.clock);
     this.open.add(call);
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });
@@ -129,8 +131,8 @@ export class Road {
     if (referring !== null) await referring;
 
     let body: Uint8Array | null = null;
-    if (route.body) {
-      const read = await readBody(call.request, Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes));
+    if (route.body !== false) {
+      const read = await readBody(call.request, Math.min(route.maxBodyBytes ?? Number.POSITIVE_INFINITY, this.parts.maxBodyBytes), route.body === "may_be_gzip");
       if (isRefusal(read)) return read;
       body = read;
       // What people tell the portal of themselves, passwords among it, is neither kept nor hashed.
@@ -198,7 +200,7 @@ export class Road {
     const headers = { ...call.answerHeaders, ...ownHeaders };
     closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers });
     const sealed = await this.seal(call);
-    if (!sealed) return unrecorded(route, refuse("audit_unavailable"));
+    if (!sealed) return this.unrecorded(route, refuse("audit_unavailable"));
     return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
   }
 
@@ -217,10 +219,17 @@ export class Road {
         const { hash, preview } = content.close(keptBodies(call));
         closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
         // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
-        return (await this.seal(call)) ? tail : route.surface.streamError(refuse("audit_unavailable"), call, content.bytes > 0);
+        if (await this.seal(call)) return tail;
+        this.parts.unrecorded();
+        return route.surface.streamError(refuse("audit_unavailable"), call, content.bytes > 0);
       },
     });
     return new Response(stream, { status: answer.status, headers });
+  }
+
+  private unrecorded(route: GovernedRoute, refusal: Refusal): Response {
+    this.parts.unrecorded();
+    return withoutRecord(route, refusal);
   }
 
   /** False when the row could not be stored: then the answer must not be given. */
@@ -247,7 +256,7 @@ export class Road {
 }
 
 /** A call that left no room for its record leaves no trace and gets no service. */
-function unrecorded(route: GovernedRoute, refusal: Refusal): Response {
+function withoutRecord(route: GovernedRoute, refusal: Refusal): Response {
   const { headers, body } = route.surface.refusal(refusal, null);
   return new Response(body, { status: ERRORS[refusal.code].status, headers: { ...headers, ...refusal.headers } });
 }

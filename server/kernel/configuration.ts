@@ -55,6 +55,7 @@ export const VARIABLES = {
   GW_AUDIT_SIGNING_KEY: { schema: text, secret: true, meaning: "Ed25519 private key (PEM) that signs checkpoints; generated into GW_DATA_DIR" },
   GW_AUDIT_DURABILITY: { schema: z.enum(["strict", "relaxed"]), default: "strict", meaning: "strict: an answer ends only after its audit row is on stable storage; relaxed: it does not wait" },
   GW_AUDIT_JOURNAL_MAX_MB: { schema: integer(16, 1_048_576), default: "4096", meaning: "disk the audit journal may take while the database is away; then calls are refused" },
+  GW_AUDIT_CHECKPOINT_FILE: { schema: text, meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write" },
   GW_BOOTSTRAP_ADMIN_PASSWORD: { schema: z.string().min(8, "must be at least 8 characters"), secret: true, meaning: "password of the first system admin `admin`; generated and printed once" },
   GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
@@ -97,6 +98,7 @@ export interface Configuration {
   readonly auditSigningKey: string | undefined;
   readonly auditDurability: "strict" | "relaxed";
   readonly auditJournalMaxBytes: number;
+  readonly auditCheckpointFile: string | undefined;
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
@@ -134,6 +136,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     auditSigningKey: read(env, "GW_AUDIT_SIGNING_KEY"),
     auditDurability: read(env, "GW_AUDIT_DURABILITY") as "strict" | "relaxed",
     auditJournalMaxBytes: (read(env, "GW_AUDIT_JOURNAL_MAX_MB") as number) * 1024 * 1024,
+    auditCheckpointFile: read(env, "GW_AUDIT_CHECKPOINT_FILE"),
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,

@@ -20,6 +20,7 @@ export const ERRORS = {
   model_required: { status: 400, message: "The body must name a model: send `model` or `model_id`.", retry: false },
   model_mode_mismatch: { status: 400, message: "The model does not serve this endpoint.", retry: false },
   body_too_large: { status: 413, message: "The request body is larger than this gateway accepts.", retry: false },
+  unsupported_media_type: { status: 415, message: "This address does not take bodies of this type.", retry: false },
   not_found: { status: 404, message: "There is nothing at this address.", retry: false },
   method_not_allowed: { status: 405, message: "This address does not answer this method.", retry: false },
 
@@ -93,6 +94,7 @@ export const ERRORS = {
   internal_error: { status: 500, message: "The gateway failed to handle this request.", retry: true },
   directory_unavailable: { status: 503, message: "The gateway cannot check this credential just now.", retry: true },
   audit_unavailable: { status: 503, message: "The gateway cannot record calls just now, so it does not serve them.", retry: true },
+  ledger_unavailable: { status: 503, message: "The ledger's database does not answer just now.", retry: true },
   starting: { status: 503, message: "The gateway is starting.", retry: true },
   draining: { status: 503, message: "This gateway process is shutting down.", retry: true },
 

@@ -7,6 +7,12 @@ export interface LedgerFigures {
   readonly unshippedRows: number;
   readonly oldestUnshippedSeconds: number;
   readonly headSeq: number;
+  /** Since the start of the process. */
+  readonly writtenRows: number;
+  readonly syncs: number;
+  readonly syncSeconds: number;
+  /** Rows reach the database. */
+  readonly shipping: boolean;
   readonly failed: boolean;
 }
 
@@ -20,6 +26,9 @@ export interface CallFigures {
 /** Prometheus metrics. Labels are classes of calls, never a key, a user, a tenant or anything a caller can invent. */
 export interface Telemetry {
   callEnded(call: CallFigures): void;
+  /** A call was refused because it could not be recorded. */
+  callUnrecorded(): void;
+  chainVerified(verdict: string): void;
   watchLedger(read: () => LedgerFigures): void;
   render(): Promise<string>;
   readonly contentType: string;
@@ -30,6 +39,8 @@ export function telemetry(): Telemetry {
   const registers = [registry];
   const calls = new Counter({ name: "gatehouse_calls_total", help: "Governed calls ended, by what was called and the status sent", labelNames: ["proxy_type", "proxy_subtype", "status"], registers });
   const seconds = new Histogram({ name: "gatehouse_call_duration_seconds", help: "From arrival to the end of the answer", labelNames: ["proxy_type", "proxy_subtype"], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300], registers });
+  const unrecorded = new Counter({ name: "gatehouse_ledger_refused_total", help: "Calls refused because their row could not be written", registers });
+  const verifications = new Counter({ name: "gatehouse_ledger_verifications_total", help: "Verifications of audit chains, by verdict", labelNames: ["verdict"], registers });
   new Gauge({ name: "gatehouse_resident_memory_bytes", help: "Resident memory of the gateway process", registers, collect() { this.set(process.memoryUsage.rss()); } });
   // Finding a series by its labels costs more than adding to it, and there are few: each is looked up once.
   const series = new Map<string, { count: Counter.Internal; time: Histogram.Internal<"proxy_type" | "proxy_subtype"> }>();
@@ -44,13 +55,20 @@ export function telemetry(): Telemetry {
       found.count.inc();
       found.time.observe(durationMs / 1000);
     },
+    callUnrecorded: () => unrecorded.inc(),
+    chainVerified: (verdict) => verifications.labels(verdict).inc(),
     watchLedger(read) {
+      const counter = (name: string, help: string, value: (figures: LedgerFigures) => number) => new Counter({ name, help, registers, collect() { this.reset(); this.inc(value(read())); } });
       const gauge = (name: string, help: string, value: (figures: LedgerFigures) => number) => new Gauge({ name, help, registers, collect() { this.set(value(read())); } });
       gauge("gatehouse_ledger_open_calls", "Calls begun and not yet sealed", (figures) => figures.openCalls);
       gauge("gatehouse_ledger_unshipped_bytes", "Journal bytes not yet in the database", (figures) => figures.unshippedBytes);
       gauge("gatehouse_ledger_unshipped_rows", "Audit rows not yet in the database", (figures) => figures.unshippedRows);
       gauge("gatehouse_ledger_oldest_unshipped_seconds", "Age of the oldest audit row not yet in the database", (figures) => figures.oldestUnshippedSeconds);
       gauge("gatehouse_ledger_head_seq", "Position of the newest row of this process's chain", (figures) => figures.headSeq);
+      counter("gatehouse_ledger_rows_written_total", "Audit rows written by this process", (figures) => figures.writtenRows);
+      counter("gatehouse_ledger_syncs_total", "Times the journal was brought to stable storage", (figures) => figures.syncs);
+      counter("gatehouse_ledger_sync_seconds_total", "Time that took", (figures) => figures.syncSeconds);
+      gauge("gatehouse_ledger_shipping", "0 while rows do not reach the database", (figures) => (figures.shipping ? 1 : 0));
       gauge("gatehouse_ledger_failed", "1 when the journal can no longer be written and calls are refused", (figures) => (figures.failed ? 1 : 0));
     },
     render: () => registry.metrics(),

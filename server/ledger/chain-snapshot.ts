@@ -9,7 +9,7 @@ import type { Database, Trx } from "../store/database.ts";
 export type ChainLine = Extract<ExportLine, { type: "chain" }>;
 
 /** Rows, checkpoints and what replaces them, in the order a verifier takes them. */
-export type ChainEntry = Exclude<ExportLine, { type: "chain" | "key" }>;
+export type ChainEntry = Exclude<ExportLine, { type: "chain" | "key" | "entry" }>;
 
 export interface ChainReading {
   readonly columns: readonly FieldName[];

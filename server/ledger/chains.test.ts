@@ -1,16 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { createPrivateKey, createPublicKey, generateKeyPairSync } from "node:crypto";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { auditCommand } from "../cli/audit.ts";
 import { Refused } from "../kernel/errors.ts";
+import { checkpointFile } from "./checkpoint-file.ts";
 import { exportChain, listChains, verifyChain } from "./chains.ts";
 import type { Ledger } from "./ledger.ts";
 import { listSigningKeys } from "./signing-keys.ts";
-import { callRow, SIGNING_KEY, temporaryDirectory, testLedger } from "./test-support.ts";
+import { callRow, recordedLog, SIGNING_KEY, temporaryDirectory, testLedger } from "./test-support.ts";
 
 const MINE = "33333333-3333-4333-8333-333333333333";
 const OTHERS = "44444444-4444-4444-8444-444444444444";
@@ -98,7 +99,7 @@ describe("verification of the stored chain and of its export finds", () => {
     await edit("DELETE FROM audit_checkpoints WHERE CHAIN");
     await edit("UPDATE audit_chains SET head_seq = 10, last_checkpoint_seq = NULL, head_hash = (SELECT row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 10) WHERE CHAIN");
     expect((await verifyChain(database.db, chain)).verdict).toBe("intact");
-    expect(await verifyChain(database.db, chain, { knownHead: { chainSeq, rowHash } })).toMatchObject({ verdict: "missing", findings: [{ chain_seq: 11 }] });
+    expect(await verifyChain(database.db, chain, { knownHeads: [{ chainSeq, rowHash }] })).toMatchObject({ verdict: "missing", findings: [{ chain_seq: 11 }] });
   });
 });
 
@@ -147,7 +148,7 @@ test("verification while the chain is being written never finds anything", async
   for (let i = 0; i < 12; i++) {
     expect(await verifyChain(database.db, busy.chainId)).toMatchObject({ verdict: "intact", findings: [] });
     const { shippedSeq: chainSeq, shippedHash: rowHash } = busy.status();
-    expect((await verifyChain(database.db, busy.chainId, { knownHead: { chainSeq, rowHash } })).verdict).toBe("intact");
+    expect((await verifyChain(database.db, busy.chainId, { knownHeads: [{ chainSeq, rowHash }] })).verdict).toBe("intact");
   }
   stop = true;
   await writing;
@@ -179,6 +180,39 @@ describe("gatehouse audit", () => {
     expect(await run("verify", file)).toMatchObject({ code: 0 });
     writeFileSync(file, (await run("export", "--chain", chain, ...url)).out.split("\n").slice(0, -5).join("\n"));
     expect(await run("verify", file, "--chain", chain)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
+  });
+
+  test("a restored backup stands whole by itself, and is missing against checkpoints kept elsewhere", async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, "checkpoints.jsonl");
+    const kept = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) });
+    const url = ["--database-url", database.url, "--chain", kept.chainId];
+    for (let i = 0; i < 3; i++) await kept.seal(callRow());
+    await kept.close();
+    const backup = await database.db.selectFrom("audit_chains").selectAll().where("chain_id", "=", kept.chainId).executeTakeFirstOrThrow();
+    const again = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) });
+    for (let i = 0; i < 2; i++) await again.seal(callRow());
+    await again.close();
+    expect(readFileSync(file, "utf8").trimEnd().split("\n")).toHaveLength(2);
+    const printed = join(directory, "printed.jsonl");
+    writeFileSync(printed, (await run("checkpoints", ...url)).out);
+    expect(readFileSync(printed, "utf8")).toBe(readFileSync(file, "utf8"));
+    expect((await run("verify", ...url, "--checkpoints", file)).code).toBe(0);
+    const restored = join(directory, "restored.jsonl");
+
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId} AND chain_seq > 3`.execute(database.db);
+    await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId} AND chain_seq > 3`.execute(database.db);
+    await database.db.updateTable("audit_chains").set({ head_seq: backup.head_seq, head_hash: backup.head_hash, last_checkpoint_seq: backup.last_checkpoint_seq }).where("chain_id", "=", kept.chainId).execute();
+    expect((await run("verify", ...url)).code).toBe(0);
+    expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("rows 4 to 5 are missing") });
+    writeFileSync(restored, (await run("export", ...url)).out);
+    expect(await run("verify", restored, "--checkpoints", printed)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
+
+    await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    expect(await run("verify", "--database-url", database.url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
+    writeFileSync(file, readFileSync(file, "utf8").replace("\\n4\\n", "\\n6\\n").replace("\\n5\\n", "\\n6\\n"));
+    expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
   });
 
   test("says why it could not run", async () => {

@@ -1,14 +1,17 @@
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
+import { type Anchor, type KeptCheckpoint, newestAnchor } from "@gatehouse/ledger-format/anchors";
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine } from "@gatehouse/ledger-format/export";
 import { FIELD_NAMES, HASH_FORMATS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
 import { noteKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
-import { createVerifier, type VerifierOptions } from "@gatehouse/ledger-format/verify";
+import { createVerifier } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
 import { Refused, refuse } from "../kernel/errors.ts";
 import { isoColumn } from "../store/audit-columns.ts";
 import type { Database } from "../store/database.ts";
+import { exportAdminChain, verifyAdminChain } from "./admin-chain.ts";
 import { readChainSnapshot } from "./chain-snapshot.ts";
 import { listSigningKeys, trustedKey } from "./signing-keys.ts";
 
@@ -40,8 +43,10 @@ export interface VerifyChainOptions {
   readonly tenantId?: string | undefined;
   /** Public keys (32 bytes) to trust instead of those the database lists. */
   readonly publicKeys?: readonly Uint8Array[] | undefined;
-  /** A head known from elsewhere than the database, such as the live writer's `shippedSeq` and `shippedHash`. */
-  readonly knownHead?: VerifierOptions["knownHead"];
+  /** Heads known from elsewhere than the database, such as the live writer's `shippedSeq` and `shippedHash`. */
+  readonly knownHeads?: readonly Anchor[] | undefined;
+  /** Checkpoints kept elsewhere than in the database: the chain must reach the newest of them. */
+  readonly kept?: readonly KeptCheckpoint[] | undefined;
 }
 
 const VERIFIED: readonly FieldName[] = [...HASH_FORMATS.v2, "chain_id", "chain_seq", "prev_hash", "row_hash", "created_at", "bodies_pruned_at", "erased_at"];
@@ -74,15 +79,20 @@ function checkRange({ fromSeq, toSeq }: VerifyChainOptions): void {
 export async function verifyChain(db: Database, chainId: string, options: VerifyChainOptions = {}): Promise<ChainVerification> {
   checkRange(options);
   const started = performance.now();
-  const { fromSeq, toSeq, tenantId, knownHead } = options;
+  const { fromSeq, toSeq, tenantId, kept = [] } = options;
   const keys = await keysFor(db, options.publicKeys);
+  const known = (now: string): readonly Anchor[] => {
+    const anchor = toSeq === undefined ? newestAnchor(kept, chainId, keys, now) : null;
+    return [...(options.knownHeads ?? []), ...(anchor === null ? [] : [anchor])];
+  };
+  if (chainId === ADMIN_CHAIN) return { ...(await verifyAdminChain(db, { keys, tenantId, known })), duration_ms: Math.round(performance.now() - started) };
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
-    const verifier = createVerifier({ chain, keys, now: chain.exported_at, ...(fromSeq === undefined ? {} : { fromSeq }), ...(toSeq === undefined ? {} : { toSeq }), ...(knownHead === undefined ? {} : { knownHead }) });
+    const verifier = createVerifier({ chain, keys, now: chain.exported_at, ...(fromSeq === undefined ? {} : { fromSeq }), ...(toSeq === undefined ? {} : { toSeq }), knownHeads: known(chain.exported_at) });
     for await (const entry of entries({ columns: VERIFIED, tenantId, fromSeq, toSeq })) {
       if (entry.type === "row") verifier.row(entry.row);
       else if (entry.type === "link") verifier.link(entry);
       else if (entry.type === "checkpoint") verifier.checkpoint(entry);
-      else verifier.pruned(entry);
+      else if (entry.type === "pruned") verifier.pruned(entry);
     }
     return { ...verifier.end(), duration_ms: Math.round(performance.now() - started) };
   }
@@ -95,6 +105,10 @@ function withoutNulls(row: AuditRow): AuditRow {
 
 /** The chain as JSON lines the offline verifier reads. The first `next()` throws `Refused` when there is no such chain. */
 export async function* exportChain(db: Database, chainId: string, options: { readonly tenantId?: string | undefined } = {}): AsyncGenerator<string> {
+  if (chainId === ADMIN_CHAIN) {
+    yield* exportAdminChain(db, options.tenantId);
+    return;
+  }
   const keys = await listSigningKeys(db);
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
     yield printExportLine(chain);
@@ -105,4 +119,18 @@ export async function* exportChain(db: Database, chainId: string, options: { rea
     return;
   }
   throw noSuchChain();
+}
+
+/** Every checkpoint of a chain, or of all chains and the admin log, as lines of an export. */
+export async function* checkpointLines(db: Database, chainId: string | undefined): AsyncGenerator<string> {
+  const chains = chainId === undefined ? [...(await listChains(db)).map((chain) => chain.chain_id), ADMIN_CHAIN] : [chainId];
+  for (const id of chains) {
+    for (let after = 0; ; ) {
+      const from = id === ADMIN_CHAIN ? sql`admin_log_checkpoints WHERE checkpoint_no > ${after}` : sql`audit_checkpoints WHERE chain_id = ${id} AND checkpoint_no > ${after}`;
+      const { rows } = await sql<{ checkpoint_no: number; chain_seq: number; note: string }>`SELECT checkpoint_no, chain_seq, note FROM ${from} ORDER BY checkpoint_no LIMIT 500`.execute(db);
+      for (const { chain_seq, note } of rows) yield printExportLine({ type: "checkpoint", chain_seq, note });
+      if (rows.length < 500) break;
+      after = rows.at(-1)?.checkpoint_no ?? after;
+    }
+  }
 }

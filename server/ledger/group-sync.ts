@@ -5,8 +5,9 @@
 export interface GroupSync {
   /** Resolves when everything written before the call is on stable storage. Rejects once a sync has failed. */
   synced(): Promise<void>;
-  /** Milliseconds the last sync took. */
-  readonly lastMs: number;
+  /** How many syncs ended, and the milliseconds they took together. */
+  readonly syncs: number;
+  readonly totalMs: number;
 }
 
 /** `sync` covers what is written when it is called. After it has failed once it is never called again. */
@@ -14,7 +15,8 @@ export function groupSync(sync: () => Promise<void>, now: () => number): GroupSy
   let running = false;
   let waiting: { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } | null = null;
   let failure: { error: unknown } | null = null;
-  let lastMs = 0;
+  let syncs = 0;
+  let totalMs = 0;
 
   function run(): void {
     const released = waiting;
@@ -25,7 +27,8 @@ export function groupSync(sync: () => Promise<void>, now: () => number): GroupSy
     sync().then(
       () => {
         running = false;
-        lastMs = now() - started;
+        syncs += 1;
+        totalMs += now() - started;
         released.resolve();
         run();
       },
@@ -47,8 +50,11 @@ export function groupSync(sync: () => Promise<void>, now: () => number): GroupSy
       run();
       return promise;
     },
-    get lastMs() {
-      return lastMs;
+    get syncs() {
+      return syncs;
+    },
+    get totalMs() {
+      return totalMs;
     },
   };
 }

@@ -36,6 +36,8 @@ export interface Journal {
   /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. */
   synced(): Promise<void>;
   accepting(): boolean;
+  /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. */
+  rotate(): void;
   /** Forgets segments before the position, whose rows are in the database. */
   free(shipped: Position): void;
   fail(reason: string, error: unknown): void;
@@ -45,7 +47,8 @@ export interface Journal {
   readonly failed: string | null;
   readonly openCalls: number;
   readonly unshippedBytes: number;
-  readonly lastSyncMs: number;
+  readonly syncs: number;
+  readonly syncMs: number;
 }
 
 interface Marker extends Position {
@@ -207,6 +210,10 @@ export function openJournal(options: JournalOptions): Journal {
       return sync.synced();
     },
     accepting,
+    rotate() {
+      guard();
+      rotate();
+    },
     free(shipped) {
       for (const [number, bytes] of sizes) {
         if (number >= shipped.segment || number === segment) continue;
@@ -241,8 +248,11 @@ export function openJournal(options: JournalOptions): Journal {
     get unshippedBytes() {
       return unshipped();
     },
-    get lastSyncMs() {
-      return sync.lastMs;
+    get syncs() {
+      return sync.syncs;
+    },
+    get syncMs() {
+      return sync.totalMs;
     },
   };
 }

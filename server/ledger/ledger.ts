@@ -17,7 +17,7 @@ import { recentIds } from "./recent-ids.ts";
 import { interruptedRow, resumePoint } from "./recovery.ts";
 import { storableRow } from "./row.ts";
 import { LINE_COLUMNS } from "./row-line.ts";
-import { scanJournal, type SegmentHeader } from "./scan.ts";
+import { type CheckpointRecord, scanJournal, type SegmentHeader } from "./scan.ts";
 import { journalFiles, type JournalFiles } from "./segments.ts";
 import { startShipper } from "./shipper.ts";
 import { registerSigningKey } from "./signing-keys.ts";
@@ -42,6 +42,8 @@ export interface LedgerOptions {
   readonly closeMs?: number;
   readonly files?: JournalFiles;
   readonly ship?: typeof shipAuditRows;
+  /** Told of checkpoints once they are in the database. */
+  readonly checkpointed?: (checkpoints: readonly CheckpointRecord[]) => void;
 }
 
 export interface LedgerStatus {
@@ -61,7 +63,9 @@ export interface LedgerStatus {
   readonly failed: string | null;
   /** Why rows do not reach the database just now. */
   readonly shippingError: string | null;
-  readonly lastSyncMs: number;
+  /** Times the journal was brought to stable storage, and the milliseconds that took together. */
+  readonly syncs: number;
+  readonly syncMs: number;
 }
 
 export interface Ledger {
@@ -82,6 +86,8 @@ export interface Ledger {
   status(): LedgerStatus;
   /** Resolves when everything written so far is in the database. */
   shipped(): Promise<void>;
+  /** Leaves nothing in the journal's files of rows that are in the database. Resolves when it is done. */
+  scrub(): Promise<void>;
   /** Signs the head a last time, ships what can be shipped within a bound, releases the files. */
   close(): Promise<void>;
 }
@@ -157,6 +163,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       shippedHead: resume.shippedHead,
       waitMs: options.shipWaitMs ?? 100,
       ...(options.ship === undefined ? {} : { ship: options.ship }),
+      ...(options.checkpointed === undefined ? {} : { checkpointed: options.checkpointed }),
     });
     shippedSeq = () => shipping.shippedHead.seq;
     shipping.notify();
@@ -216,10 +223,15 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
           oldestUnshippedAt: waiting.oldest(shipped.seq),
           failed: journal.failed,
           shippingError: shipping.failing,
-          lastSyncMs: journal.lastSyncMs,
+          syncs: journal.syncs,
+          syncMs: journal.syncMs,
         };
       },
       shipped: () => shipping.shipped(),
+      async scrub() {
+        journal.rotate();
+        await shipping.shipped();
+      },
       close: () => (closed ??= close()),
     };
   }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FIELD_NAMES } from "@gatehouse/ledger-format/fields";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { Refused, type FieldError } from "../kernel/errors.ts";
+import { exportRows, type RowExport } from "./export-rows.ts";
 import { queryRows, type RowQuery } from "./query.ts";
 import { callRow, temporaryDirectory, testLedger } from "./test-support.ts";
 
@@ -80,3 +81,41 @@ test("a query that is not valid is refused with every field that is wrong", asyn
   );
   expect(await refusedFields({ page: 0, page_size: 201, from: "yesterday", to: "", order: "up" as "asc", q: "\0" })).toEqual(["from", "order", "page", "page_size", "q", "to"]);
 });
+
+describe("exports", () => {
+  const lines = async (query: RowExport, format: "jsonl" | "csv", bodies = false) => {
+    let text = "";
+    for await (const piece of exportRows(database.db, query, { bodies }, format)) text += piece;
+    return text;
+  };
+
+  test("give what a query finds, bodies only to those who may read them", async () => {
+    const rows = (await lines({ tenant_id: A, order: "asc" }, "jsonl")).trimEnd().split("\n").map((line) => JSON.parse(line));
+    expect(rows.map((row) => ids.indexOf(row.id))).toEqual([0, 1]);
+    expect(rows[0]).not.toHaveProperty("request_body_preview");
+    expect(rows[0]).not.toHaveProperty("delegation_depth");
+    expect(rows[0].timestamp).toBe("2026-11-21T09:00:00.000001Z");
+    expect(JSON.parse((await lines({ tenant_id: B }, "jsonl", true)).trimEnd()).request_body_preview).toContain("messages");
+    expect((await lines({ filters: { http_status_code: [401, 500] } }, "jsonl")).trimEnd().split("\n").map((line) => ids.indexOf(JSON.parse(line).id))).toEqual([3, 2]);
+  });
+
+  test("as CSV quote what needs it, leave absence empty, and make no formula of a caller's text", async () => {
+    const ledger = await testLedger(database.db, temporaryDirectory());
+    await ledger.seal(callRow({ tenant_id: "csv", user_agent: '=cmd|"x"', error_message: "two\nlines, one comma", step_name: "", correlation_id: "-1", llm_estimated_cost_usd: -1 }));
+    await ledger.close();
+    const [header = "", ...rest] = (await lines({ tenant_id: "csv" }, "csv")).split("\r\n");
+    const at = (name: string) => header.split(",").indexOf(name);
+    expect(header.split(",")).toEqual(FIELD_NAMES.filter((name) => !name.endsWith("_body_preview")));
+    const values = cellsOf(rest.join("\r\n"));
+    expect(["user_agent", "error_message", "step_name", "correlation_id", "llm_estimated_cost_usd", "idp_user_email", "success"].map((name) => values[at(name)])).toEqual([`"'=cmd|""x"""`, '"two\nlines, one comma"', '""', "'-1", "-1", "", "true"]);
+  });
+
+  test("name what is wrong with a query before anything is sent", () => {
+    expect(exportRows(database.db, { filters: { nonsense: 1 } }, { bodies: false }, "csv").next()).rejects.toThrow();
+  });
+});
+
+/** Cells of a line as they stand, quotes included. */
+function cellsOf(line: string): string[] {
+  return [...line.matchAll(/("(?:[^"]|"")*"|[^,\r\n]*)(?:,|\r\n|$)/g)].map(([, cell = ""]) => cell);
+}

@@ -30,8 +30,10 @@ export type QueriedRow = { [K in FieldName]-?: Exclude<AuditRow[K], undefined> }
 
 export interface RowPage {
   readonly rows: QueriedRow[];
-  /** Rows on all pages. */
+  /** Rows on all pages, counted up to a bound. */
   readonly total: number;
+  /** False when there are more than were counted. */
+  readonly total_is_exact: boolean;
   readonly page: number;
   readonly page_size: number;
 }
@@ -40,7 +42,11 @@ const SEARCHED: readonly FieldName[] = ["id", "correlation_id", "request_id", "e
 
 const MAX_PAGE_SIZE = 200;
 
-function checked(query: RowQuery): { conditions: RawBuilder<boolean>[]; page: number; pageSize: number } {
+/** Counting millions of rows would take longer than anybody reads pages of them. */
+const COUNTED = 10_000;
+
+/** Conditions on `audit_rows` a query comes to, paging left out. Throws `Refused` (invalid_body, naming each field). */
+export function queryConditions(query: RowQuery): RawBuilder<boolean>[] {
   const { page = 1, page_size: pageSize = 50, order = "desc" } = query;
   const { conditions, errors } = filterConditions(query.filters ?? {});
   const problem = (field: string, message: string): FieldError => ({ field, message });
@@ -58,19 +64,26 @@ function checked(query: RowQuery): { conditions: RawBuilder<boolean>[]; page: nu
     const pattern = containing(query.q);
     conditions.push(sql<boolean>`(${sql.join(SEARCHED.map((name) => sql`${sql.ref(name)} ILIKE ${pattern}`), sql` OR `)})`);
   }
-  return { conditions, page, pageSize };
+  return conditions;
+}
+
+/** Columns whoever may not read bodies is given as well. */
+export function readableFields(bodies: boolean): readonly FieldName[] {
+  return bodies ? FIELD_NAMES : FIELD_NAMES.filter((name) => !BODY_FIELDS.includes(name));
 }
 
 /** Searches the rows. Throws `Refused` (invalid_body, naming each field) when the query is not valid. */
 export async function queryRows(db: Database, query: RowQuery, access: { readonly bodies: boolean }): Promise<RowPage> {
-  const { conditions, page, pageSize } = checked(query);
+  const conditions = queryConditions(query);
+  const { page = 1, page_size: pageSize = 50 } = query;
   const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`;
   const direction = sql.raw(query.order === "asc" ? "ASC" : "DESC");
-  const columns = auditColumns(access.bodies ? FIELD_NAMES : FIELD_NAMES.filter((name) => !BODY_FIELDS.includes(name)));
+  const columns = auditColumns(readableFields(access.bodies));
   const [found, counted] = await Promise.all([
     sql<QueriedRow>`SELECT ${columns} FROM audit_rows ${where} ORDER BY audit_rows.id ${direction} LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`.execute(db),
-    sql<{ total: number }>`SELECT count(*) AS total FROM audit_rows ${where}`.execute(db),
+    sql<{ total: number }>`SELECT count(*) AS total FROM (SELECT FROM audit_rows ${where} LIMIT ${COUNTED + 1}) AS counted`.execute(db),
   ]);
   const withheld = { bodies_withheld: !access.bodies, ...(access.bodies ? {} : { request_body_preview: null, response_body_preview: null }) };
-  return { rows: found.rows.map((row) => ({ ...row, ...withheld })), total: counted.rows[0]?.total ?? 0, page, page_size: pageSize };
+  const total = counted.rows[0]?.total ?? 0;
+  return { rows: found.rows.map((row) => ({ ...row, ...withheld })), total: Math.min(total, COUNTED), total_is_exact: total <= COUNTED, page, page_size: pageSize };
 }

@@ -4,6 +4,7 @@ import type { Log } from "../kernel/log.ts";
 import type { Chain, ChainHead } from "./chain.ts";
 import type { Journal } from "./journal.ts";
 import { refusedData, withoutRefusedData } from "./poison.ts";
+import type { CheckpointRecord } from "./scan.ts";
 import { isBefore, type Position } from "./segments.ts";
 import { lineId, readRowLine } from "./row-line.ts";
 import { readShipment, segmentColumns, type Shipment } from "./shipment.ts";
@@ -22,6 +23,8 @@ export interface ShipperOptions {
   readonly waitMs: number;
   /** Replaces the statement that ships, so that tests can cut it off after its commit. */
   readonly ship?: typeof shipAuditRows;
+  /** Told of checkpoints once they are in the database: never of one a restored backup could rightly lack. */
+  readonly checkpointed?: (checkpoints: readonly CheckpointRecord[]) => void;
 }
 
 /** Copies the journal into the database, in order and exactly once, from its files: a backlog of any size takes no memory. */
@@ -127,6 +130,7 @@ export function startShipper(options: ShipperOptions): Shipper {
     cursor = shipment.end;
     if (head !== null) shippedHead = head;
     journal.free(recorded);
+    if (shipment.checkpointCount > 0) options.checkpointed?.(JSON.parse(shipment.checkpoints) as CheckpointRecord[]);
   }
 
   /** The statement found the chain elsewhere: an earlier one was committed unheard, or the chain is no longer ours. */

@@ -1,4 +1,5 @@
-import type { Insertable, Selectable } from "kysely";
+import { adminEntryHash } from "@gatehouse/ledger-format/admin-entry";
+import { sql, type Insertable, type Selectable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
 import type { AdminLogTable } from "./schema.ts";
@@ -14,9 +15,30 @@ export interface AdminLogFilters {
   readonly to?: string | undefined;
 }
 
-export async function appendAdminLog(db: Database | Trx, entries: readonly Insertable<AdminLogTable>[]): Promise<void> {
-  if (entries.length > 0) await db.insertInto("admin_log").values([...entries]).execute();
+/** An entry before it has its place in the chain. */
+export type AdminLogInsert = Omit<Insertable<AdminLogTable>, "chain_seq" | "prev_hash" | "entry_hash"> & { readonly at: Date };
+
+/**
+ * Appends entries and gives them their places in the chain. The lock of its head is held until the commit, so this
+ * comes late in a transaction.
+ */
+export async function appendAdminLog(db: Database | Trx, entries: readonly AdminLogInsert[]): Promise<void> {
+  if (entries.length === 0) return;
+  if (!db.isTransaction) return db.transaction().execute((trx) => appendAdminLog(trx, entries));
+  const head = await db.selectFrom("admin_log_head").select(["seq", "hash"]).forUpdate().executeTakeFirstOrThrow();
+  let { seq, hash } = head;
+  const chained = entries.map((entry) => {
+    const place = { ...entry, chain_seq: seq + 1, prev_hash: hash };
+    seq = place.chain_seq;
+    // What is hashed is what is read back: the members as JSON gives them again.
+    hash = adminEntryHash({ ...place, tenant_id: entry.tenant_id ?? null, at: entry.at.toISOString(), actor_id: entry.actor_id ?? null, actor_username: entry.actor_username ?? null, actor_role: entry.actor_role ?? null, resource_id: entry.resource_id ?? null, before: parsed(entry.before), after: parsed(entry.after), client_ip: entry.client_ip ?? null, request_id: entry.request_id ?? null });
+    return { ...place, entry_hash: hash };
+  });
+  await db.insertInto("admin_log").values(chained).execute();
+  await db.updateTable("admin_log_head").set({ seq, hash, updated_at: sql`now()` }).execute();
 }
+
+const parsed = (json: string | null | undefined): unknown => (json === null || json === undefined ? null : JSON.parse(json));
 
 /** Newest first; a null tenant means all. */
 export async function adminLogPage(db: Database, tenantId: string | null, filters: AdminLogFilters, page: Page): Promise<Paged<AdminLogRow>> {

@@ -4,6 +4,8 @@ import { sql } from "kysely";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Database, poolOf } from "./database.ts";
+import { eraseArrivals, LOCK_AGAINST_ERASURE } from "./erasure.ts";
+import { addRowsToRuns } from "./run-shipping.ts";
 
 /** What one transaction moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
 export interface AuditShipment {
@@ -34,6 +36,7 @@ const MOVE = `
     last_checkpoint_seq = greatest(last_checkpoint_seq, (SELECT max(chain_seq) FROM json_populate_recordset(null::audit_checkpoints, $9::json)))
   WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint`;
 
+// What traces tell is a claim and no consumption.
 // Usage rows are taken in the order of their key: two writers that add to the same ones cannot deadlock.
 // The totals of the day are added first, from the same rows and in the same statement.
 const ADD_USAGE = (which: string) => `
@@ -42,7 +45,7 @@ const ADD_USAGE = (which: string) => `
     count(*) AS requests, count(*) FILTER (WHERE success IS FALSE) AS errors, coalesce(sum(llm_prompt_tokens), 0) AS prompt_tokens, coalesce(sum(llm_completion_tokens), 0) AS completion_tokens,
     coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS cost_micro_usd,
     count(*) FILTER (WHERE llm_estimated_cost_usd IS NULL AND coalesce(llm_total_tokens, llm_prompt_tokens, llm_completion_tokens) > 0) AS unpriced_requests
-  FROM audit_rows WHERE ${which} AND proxy_type = 'llm' AND tenant_id IS NOT NULL AND llm_model_used IS NOT NULL AND timestamp IS NOT NULL
+  FROM audit_rows a WHERE ${which} AND source IS DISTINCT FROM 'otel' AND proxy_type = 'llm' AND tenant_id IS NOT NULL AND llm_model_used IS NOT NULL AND timestamp IS NOT NULL
   GROUP BY 1, 2, 3, 4, 5
   ), daily AS (
   INSERT INTO usage_daily
@@ -72,7 +75,7 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
   const client = await poolOf(db).connect();
   let failure: Error | undefined;
   try {
-    await client.query("BEGIN");
+    await client.query(`BEGIN; ${LOCK_AGAINST_ERASURE}`);
     const moved = await ship(client, shipment);
     await client.query(moved ? "COMMIT" : "ROLLBACK");
     return moved;
@@ -92,16 +95,22 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
   if (moved.rowCount !== 1) return false;
   if (shipment.ids === null) {
     await copyRows(client, shipment.columns, shipment.rows);
-    if (head !== null) await client.query(ADD_USAGE("chain_id = $1 AND chain_seq BETWEEN $2 AND $3"), [chainId, firstSeq, head.seq]);
+    if (head !== null) await addUp(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3", [chainId, firstSeq, head.seq]);
   } else {
     const { rows } = await client.query<{ id: string }>("SELECT id FROM audit_rows WHERE id = ANY($1)", [shipment.ids]);
     const there = new Set(rows.map(({ id }) => id));
     const missing = shipment.ids.filter((id) => !there.has(id));
     await copyRows(client, shipment.columns, shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)));
-    await client.query(ADD_USAGE("id = ANY($1)"), [missing]);
+    await addUp(client, "a.id = ANY($1)", [missing]);
   }
   if (checkpoints !== "[]") await client.query(ADD_CHECKPOINTS, [checkpoints]);
   return true;
+}
+
+async function addUp(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
+  await eraseArrivals(client, which, parameters);
+  await client.query(ADD_USAGE(which), [...parameters]);
+  await addRowsToRuns(client, which, parameters);
 }
 
 async function copyRows(client: pg.PoolClient, columns: readonly string[], rows: readonly Buffer[]): Promise<void> {

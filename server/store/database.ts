@@ -33,6 +33,8 @@ export function openDatabase(url: string, options: { log: Log; max?: number; onQ
   const pool = new pg.Pool({ ...connectionConfig, max: options.max ?? 10, idleTimeoutMillis: 30_000 });
   // A connection lost while idle is replaced at the next query; without a listener it would end the process.
   pool.on("error", (error) => options.log.warn("database_connection_lost", { error }));
+  // One lost while it is used tells the query under way too; whoever holds it between two queries learns it by the next.
+  pool.on("connect", (client) => client.on("error", (error) => options.log.debug("database_connection_lost_in_use", { error })));
   const db = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool }),
     log: (event) => options.onQuery?.(event.query.sql),

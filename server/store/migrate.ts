@@ -8,6 +8,22 @@ const DIRECTORY = fileURLToPath(new URL("./migrations/", import.meta.url));
 // Any constant will do: it only has to be the same in every process that migrates this database.
 const LOCK = 7_201_837_542;
 
+/** Major version of the server. */
+export async function serverVersion(db: Database): Promise<number> {
+  const { rows } = await sql<{ version: string }>`SELECT current_setting('server_version_num') AS version`.execute(db);
+  return Math.floor(Number(rows[0]?.version ?? 0) / 10_000);
+}
+
+/** Names of the migrations the database does not have yet. */
+export async function pendingMigrations(db: Database): Promise<string[]> {
+  const files = (await readdir(DIRECTORY)).filter((name) => name.endsWith(".sql")).sort();
+  const { rows: made } = await sql<{ there: boolean }>`SELECT to_regclass('schema_migrations') IS NOT NULL AS there`.execute(db);
+  if (made[0]?.there !== true) return files;
+  const { rows } = await sql<{ name: string }>`SELECT name FROM schema_migrations`.execute(db);
+  const applied = new Set(rows.map(({ name }) => name));
+  return files.filter((name) => !applied.has(name));
+}
+
 /** Applies what is new of `migrations/`, in number order, each in its own transaction. Safe to run from many processes. */
 export async function migrate(db: Database): Promise<void> {
   const files = (await readdir(DIRECTORY)).filter((name) => name.endsWith(".sql")).sort();

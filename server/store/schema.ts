@@ -45,6 +45,8 @@ export interface TenantTable {
   data_retention: Json<DataRetention>;
   default_judge_model_id: string | null;
   allowed_regions: WithDefault<string[]>;
+  /** After so long without a call a run is taken to be over. */
+  run_idle_minutes: WithDefault<number>;
   portal_registration: WithDefault<"open" | "closed">;
   created_at: Stamp;
   updated_at: Stamp;
@@ -209,6 +211,10 @@ export interface AdminLogTable {
   after: ColumnType<unknown, string | null, never>;
   client_ip: string | null;
   request_id: string | null;
+  /** Null on entries from before the log was chained. */
+  chain_seq: number | null;
+  prev_hash: string | null;
+  entry_hash: string | null;
 }
 
 export interface AuditChainTable {
@@ -292,6 +298,8 @@ export interface Schema {
   config_version: { only_row: WithDefault<boolean>; version: number };
   config_changes: { version: number; tenant_id: string; topic: string; ref: string | null; at: Stamp };
   admin_log: AdminLogTable;
+  admin_log_head: { only_row: WithDefault<boolean>; seq: number; hash: string; updated_at: Stamp };
+  admin_log_checkpoints: { checkpoint_no: number; chain_seq: number; note: string; signed_at: Stamp };
   audit_rows: AuditRowTable;
   audit_chains: AuditChainTable;
   audit_checkpoints: AuditCheckpointTable;

@@ -74,6 +74,8 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "DELETE /v1/admin/resource-groups/{id}/end-user-groups": { end_user_group_ids: [crypto.randomUUID()] },
   "POST /v1/admin/proxy-logs/query": {},
+  "POST /v1/admin/proxy-logs/export": {},
+  "POST /v1/admin/data-erasure": { subject: { subject_id: "nobody" } },
   "POST /v1/admin/guardrails/configs": { name: "made-by-table" },
   "PATCH /v1/admin/guardrails/configs/{id}": { description: "x" },
   "POST /v1/admin/guardrails/configs/{id}/test": { text: "x" },
@@ -104,6 +106,7 @@ beforeAll(async () => {
   ids["/v1/admin/llms"] = (await acme.send("POST", "/v1/admin/llms", { name: "m", provider: "p" })).body.id;
   ids["/v1/admin/llm-router/routing-groups"] = (await acme.send("POST", "/v1/admin/llm-router/routing-groups", { id: "routed-by-acme" })).body.id;
   ids["/v1/admin/resource-groups"] = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
+  ids["/v1/admin/ai-systems"] = ids["/v1/admin/resource-groups"] ?? "";
   await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/llm-models`, { model_ids: [ids["/v1/admin/llms"]] });
   ids["/v1/admin/mcp-servers"] = (await acme.send("POST", "/v1/admin/mcp-servers", { name: "t", base_url: "http://tools.example" })).body.id;
   ids["/v1/admin/server-configs"] = (await acme.send("POST", "/v1/admin/server-configs", { name: "c", mcp_server_id: ids["/v1/admin/mcp-servers"] })).body.id;

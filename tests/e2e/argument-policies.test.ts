@@ -104,6 +104,41 @@ describe("a tool call under a policy", () => {
   });
 });
 
+describe("behind other controls", () => {
+  const tenant = { tenant_id: "default" };
+
+  /** A key of a new group under the policies given. */
+  async function keyUnder(name: string, policy: object): Promise<{ readonly apiKey: string; readonly groupId: string }> {
+    const { admin } = world;
+    const { resource_groups: groups } = await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team");
+    const group = await admin.post("/v1/admin/resource-groups", { ...tenant, name, parent_group_id: groups[0].id });
+    await admin.post("/v1/admin/argument-policies", { ...tenant, name, target: TOOL.name, argument_key: "city", group_ids: [group.id], ...policy });
+    const key = await admin.post(`/v1/admin/resource-groups/${group.id}/api-keys`, { name, access_mode: "shared" });
+    return { apiKey: key.key_value, groupId: group.id };
+  }
+
+  test.each([false, true])("a policy judges what guardrails made of a call (streamed: %p)", async (stream) => {
+    const { apiKey, groupId } = await keyUnder(`redacted ${stream}`, { analyzer: "values", rules: rule("in", ["Oslo"]) });
+    await world.admin.post("/v1/admin/guardrails/configs", { ...tenant, name: `redacted ${stream}`, group_ids: [groupId], builtin: { banned_words: ["Oslo"], banned_words_action: "redact" } });
+    for (const [client, model] of [["openai chat", "openai"], ["openai responses", "openai-responses"], ["anthropic 1", "anthropic"], ["google genai", "gemini"]] as const) {
+      const { tool } = await world.clientsOf(apiKey).sdks[client].ask(`sdk-${model}`, "tools", stream);
+      expect(tool?.name).toBe(TOOL.name);
+      expect(JSON.stringify(tool?.arguments)).toMatch(/^\{"city":"\[REDACTED/);
+    }
+  });
+
+  test("a stream that a semantic policy holds is refused with the status of a denial", async () => {
+    const { apiKey, groupId } = await keyUnder("held", { analyzer: "values", rules: rule("in", ["Oslo"]) });
+    const { llms } = await world.admin.get("/v1/admin/llms?tenant_id=default&search=sdk-echo");
+    await world.admin.post("/v1/admin/semantic-policies", { ...tenant, name: "held", constraint_text: "Be kind.", surfaces: ["chat_output"], judge_model_id: llms[0].id, on_judge_failure: "allow", resource_group_ids: [groupId] });
+    for (const [client, model] of [["openai chat", "openai"], ["anthropic 1", "anthropic"]] as const) {
+      const sdk = world.clientsOf(apiKey).sdks[client];
+      const error = await failureOf(sdk.ask(`sdk-${model}`, "tools", true));
+      expect([sdk.statusOf(error), String((error as Error).message).includes(MESSAGE)]).toEqual([403, true]);
+    }
+  });
+});
+
 test("a change of policies holds for a running gateway, with no restart", async () => {
   const { admin } = world;
   const tenant = { tenant_id: "default" };

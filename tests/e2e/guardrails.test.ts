@@ -11,6 +11,7 @@ let redacting: Caller;
 let blockingInput: Caller;
 let blockingOutput: Caller;
 let warning: Caller;
+let caching: Caller;
 const configs: Record<string, string> = {};
 
 const tenant = { tenant_id: "default" };
@@ -23,6 +24,10 @@ beforeAll(async () => {
   redacting = await world.caller("redacting", config("redactor", { builtin: { pii_enabled: true, secrets_enabled: true, secrets_action: "redact" } }));
   blockingInput = await world.caller("blocking input", config("input wall", { surfaces: { chat_input: true, embeddings_input: true }, builtin: { secrets_enabled: true, banned_words: ["project titan"], prompt_injection_enabled: true } }));
   blockingOutput = await world.caller("blocking output", config("output wall", { surfaces: { chat_output: true }, builtin: { pii_enabled: true, pii_action: "block" } }));
+  caching = await world.caller("caching", async (groupId) => {
+    await config("kept", { surfaces: { chat_output: true }, builtin: { pii_enabled: true } })(groupId);
+    await world.admin.post("/v1/admin/semantic-cache/configs", { ...tenant, name: "kept", exact_match: { enabled: true, ttl_seconds: 60 }, max_temperature: 2, group_ids: [groupId] });
+  });
   warning = await world.caller("warning", config("watcher", { builtin: { pii_enabled: true, pii_action: "warn" } }));
 }, 60_000);
 
@@ -39,8 +44,7 @@ async function afterwards(id: string) {
 const requestId = (response: Response) => response.headers.get("x-request-id") as string;
 
 /** Asks on a surface as its clients do, with `text` as the question. */
-async function ask(caller: Caller, surface: AnswerSurface, line: Line, text: string, stream: boolean): Promise<{ response: Response; bytes: Uint8Array }> {
-  const model = world.modelOf(surface, line);
+async function ask(caller: Caller, surface: AnswerSurface, line: Line, text: string, stream: boolean, model = world.modelOf(surface, line)): Promise<{ response: Response; bytes: Uint8Array }> {
   const url = world.gateway.runtimeUrl;
   const headers = { "content-type": "application/json", authorization: `Bearer ${caller.apiKey}`, "anthropic-version": "2023-06-01" };
   const bodies: Record<AnswerSurface["format"], [string, object]> = {
@@ -204,6 +208,32 @@ describe("every text of a request is guarded", () => {
     expect(error).toBeInstanceOf(OpenAI.PermissionDeniedError);
     expect((error as { error?: unknown }).error).toMatchObject({ check: "prompt_injection" });
   });
+});
+
+test("whatever format the provider speaks, callers get the same redacted text", async () => {
+  for (const surface of ANSWER_SURFACES.filter(({ name }) => name !== "completions" && name !== "gemini array")) {
+    for (const provider of ["openai", "openai-responses", "anthropic", "gemini"]) {
+      for (const stream of [false, true]) {
+        const { bytes } = await ask(redacting, surface, "personal", MAIL, stream, `${provider}-personal`);
+        const told = stream ? surface.read(bytes) : surface.readWhole(JSON.parse(new TextDecoder().decode(bytes)));
+        expect([surface.name, provider, stream, told.text]).toEqual([surface.name, provider, stream, REDACTED]);
+      }
+    }
+  }
+});
+
+test("an answer that a guardrail touched is not kept for others, and one that is kept is guarded again", async () => {
+  const [chat] = ANSWER_SURFACES as [AnswerSurface];
+  const hit = async (line: Line) => {
+    const { response, bytes } = await ask(caching, chat, line, "The same question", false);
+    return [chat.readWhole(JSON.parse(new TextDecoder().decode(bytes))).text, (await afterwards(requestId(response))).row.llm_cache_hit === true];
+  };
+  expect([await hit("personal"), await hit("personal")]).toEqual([[REDACTED, false], [REDACTED, false]]);
+  expect(await hit("plain")).toEqual(["All is well.", false]);
+  // The answer is stored behind the call that brought it.
+  let again = await hit("plain");
+  for (let i = 0; i < 20 && again[1] !== true; i++) again = await hit("plain");
+  expect(again).toEqual(["All is well.", true]);
 });
 
 describe("the control plane", () => {

@@ -116,10 +116,11 @@ async function allRows(): Promise<any[]> {
     const rows: any[] = [];
     for (let page = 1; ; page++) {
       const answer = await admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "chat_completions" }, page, page_size: 200 });
+      // Rows that arrive between two pages move the others: such a reading is not of one moment.
+      if (answer.total < CALLS && Date.now() <= deadline) break;
       rows.push(...answer.rows);
-      if (rows.length >= answer.total) break;
+      if (rows.length >= answer.total) return rows;
     }
-    if (rows.length >= CALLS || Date.now() > deadline) return rows;
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

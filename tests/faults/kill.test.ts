@@ -5,33 +5,35 @@ import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.t
 import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
 
 /**
- * The gateway is killed (SIGKILL) again and again under mixed load. Whatever the upstream saw has exactly one row, every
- * call that was answered has its row, the chain is intact, and each start needs no hand.
+ * Four gateways on one database are killed (SIGKILL) again and again under mixed load, each for itself. Whatever the
+ * upstream saw has exactly one row, every call that was answered has its row, the chains are intact, and each start
+ * needs no hand.
  */
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 30);
-const CALLERS = 12;
+const WRITERS = 4;
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 8);
+const CALLERS = 4;
 
 let upstream: FakeUpstream;
 let databaseUrl: string;
 let closeDatabase: () => Promise<void>;
-let dataDir: string;
+let dataDirs: string[];
 
 beforeAll(async () => {
   const database = await testDatabase();
   databaseUrl = database.url;
   closeDatabase = database.close;
   upstream = startFakeUpstream();
-  dataDir = await temporaryDirectory();
+  dataDirs = await Promise.all(Array.from({ length: WRITERS }, temporaryDirectory));
 }, 30_000);
 
 afterAll(async () => {
   await upstream.stop();
   await closeDatabase();
-  await removeDirectory(dataDir);
+  await Promise.all(dataDirs.map(removeDirectory));
 });
 
 /** Calls until the gateway is gone; gives the correlation ids of the calls whose answer came whole. */
-async function load(gateway: GatewayProcess, served: Served, seed: number, gone: { now: boolean; lastAnswer: string }): Promise<string[]> {
+async function load(gateway: GatewayProcess, served: Served, seed: number, gone: { now: boolean; lastAnswer: string; answers: number }): Promise<string[]> {
   const answered: string[] = [];
   for (let i = 0; !gone.now; i++) {
     const correlation = `${seed}-${i}`;
@@ -41,6 +43,7 @@ async function load(gateway: GatewayProcess, served: Served, seed: number, gone:
       const response = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey, "x-correlation-id": correlation }, body: JSON.stringify(body) });
       const text = await response.text();
       gone.lastAnswer = `${response.status} ${text}`;
+      gone.answers++;
       if (kind !== 1 || text.includes("[DONE]")) answered.push(correlation);
     } catch (error) {
       // Killed in the middle: nothing was promised to this caller.
@@ -50,31 +53,43 @@ async function load(gateway: GatewayProcess, served: Served, seed: number, gone:
   return answered;
 }
 
-test(`${ROUNDS} kills under load: one row for every call the upstream saw, none lost, none doubled`, async () => {
-  let served: Served | undefined;
+/** One fleet shares its secrets, and each process keeps its own journal. */
+const FLEET = { GW_SECRET_KEY: Buffer.alloc(32, 7).toString("base64"), GW_JWT_SECRET: "one secret for the whole fleet, for tests", GW_QUICKSTART: "off" };
+const start = (writer: number) => startGateway({ databaseUrl, dataDir: dataDirs[writer] as string, env: FLEET });
+
+/** Starts and kills one of the gateways, again and again. Gives the calls it answered. */
+async function killed(writer: number, first: GatewayProcess | null, served: Served): Promise<string[]> {
   const answered: string[] = [];
   for (let round = 0; round < ROUNDS; round++) {
-    const gateway = await startGateway({ databaseUrl, dataDir });
-    served ??= await serveModels(await signIn(gateway.adminUrl), upstream.baseUrl, ["fake-1"]);
-    const gone = { now: false, lastAnswer: "" };
-    const before = upstream.seen.length;
-    const callers = Array.from({ length: CALLERS }, (_, i) => load(gateway, served as Served, round * 1_000 + i, gone));
+    const gateway = round === 0 && first !== null ? first : await start(writer);
+    const gone = { now: false, lastAnswer: "", answers: 0 };
+    const seed = writer * 1_000_000 + round * 1_000;
+    const callers = Array.from({ length: CALLERS }, (_, i) => load(gateway, served, seed + i, gone));
     // Killed somewhere in the traffic: after so many calls, another number each round.
-    const deadline = Date.now() + 20_000;
-    while (upstream.seen.length < before + 20 + ((round * 37) % 120)) {
-      if (Date.now() > deadline) throw new Error(`round ${round}: calls no longer reach the upstream; the last answer was ${gone.lastAnswer}; the gateway said:\n${gateway.output()}`);
+    const deadline = Date.now() + 30_000;
+    while (gone.answers < 15 + ((round * 37 + writer * 11) % 90)) {
+      if (Date.now() > deadline) throw new Error(`writer ${writer}, round ${round}: calls are no longer answered; the last answer was ${gone.lastAnswer}; the gateway said:\n${gateway.output()}`);
       await new Promise((resolve) => setTimeout(resolve, 1));
     }
-    const killed = gateway.kill();
+    const killing = gateway.kill();
     gone.now = true;
-    await killed;
+    await killing;
     answered.push(...(await Promise.all(callers)).flat());
   }
+  return answered;
+}
 
-  const gateway = await startGateway({ databaseUrl, dataDir });
-  const admin = await signIn(gateway.adminUrl);
+test(`${WRITERS * ROUNDS} kills of ${WRITERS} writers under load: one row for every call the upstream saw, none lost, none doubled`, async () => {
+  const opening = await start(0);
+  const served = await serveModels(await signIn(opening.adminUrl), upstream.baseUrl, ["fake-1"]);
+  const answered = (await Promise.all(Array.from({ length: WRITERS }, (_, writer) => killed(writer, writer === 0 ? opening : null, served)))).flat();
+
+  const restarted = Date.now();
+  const gateways = await Promise.all(Array.from({ length: WRITERS }, (_, writer) => start(writer)));
+  const admin = await signIn(gateways[0]?.adminUrl ?? "");
   const deadline = Date.now() + 20_000;
-  while (!/^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text())) if (Date.now() > deadline) throw new Error("the journal does not reach the database");
+  for (const gateway of gateways) while (!/^gatehouse_ledger_unshipped_rows 0$/m.test(await (await fetch(`${gateway.adminUrl}/metrics`)).text())) if (Date.now() > deadline) throw new Error("a journal does not reach the database");
+  const recovered = Date.now() - restarted;
   const reached = upstream.seen.map(({ body }) => JSON.parse(body).messages[0].content as string);
   const recorded = new Map<string, number>();
   for (let page = 1; ; page++) {
@@ -89,10 +104,11 @@ test(`${ROUNDS} kills under load: one row for every call the upstream saw, none 
   const interrupted = await rowsOf(admin, { error_type: "gateway_interrupted" }, 1);
   expect(interrupted.every((row) => row.success === false)).toBe(true);
   const { chains } = await admin.get("/v1/admin/audit/chains");
+  expect(chains).toHaveLength(WRITERS);
   for (const { chain_id } of chains) {
     const verified = await admin.post(`/v1/admin/audit/chains/${chain_id}/verify`, {});
     expect(verified).toMatchObject({ verdict: "intact", findings: [] });
   }
-  console.log(`${ROUNDS} kills, ${reached.length} calls reached the upstream, ${answered.length} were answered, ${interrupted.length}+ interrupted, ${[...recorded].length} rows`);
-  expect(await gateway.stop()).toBe(0);
+  console.log(`  ${WRITERS * ROUNDS} kills of ${WRITERS} writers: ${reached.length} calls reached the upstream, ${answered.length} were answered, ${recorded.size} rows, ${interrupted.length} or more interrupted; all said so ${recovered} ms after the last start`);
+  for (const gateway of gateways) expect(await gateway.stop()).toBe(0);
 }, 300_000);

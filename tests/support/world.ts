@@ -7,8 +7,8 @@ import { type GatewayProcess, removeDirectory, startGateway } from "./gateway.ts
 export interface World {
   readonly upstream: FakeUpstream;
   readonly gateway: GatewayProcess;
-  readonly databaseUrl: string;
   readonly admin: AdminClient;
+  readonly databaseUrl: string;
   end(): Promise<void>;
 }
 
@@ -20,8 +20,8 @@ export async function startWorld(env: Record<string, string> = {}): Promise<Worl
   return {
     upstream,
     gateway,
-    databaseUrl: database.url,
     admin,
+    databaseUrl: database.url,
     async end() {
       await gateway.stop();
       await upstream.stop();

@@ -16,6 +16,8 @@ export const adminLogEntry = z
     after: z.unknown().describe("the record after, secrets masked"),
     client_ip: z.string().nullable(),
     request_id: z.string().nullable(),
+    chain_seq: z.number().int().nullable().describe("place in the chain; null on entries from before it"),
+    entry_hash: z.string().nullable(),
   })
   .meta({ id: "AdminLogEntry" });
 

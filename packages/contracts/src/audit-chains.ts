@@ -40,6 +40,7 @@ export const chainVerification = z
     pending_anchor: count.describe("rows at the end that no checkpoint covers yet"),
     bodies_expired: count,
     bodies_erased: count,
+    pruned_through: count.nullable().describe("rows up to it were dropped by retention, under a checkpoint that still holds them"),
     duration_ms: z.number(),
   })
   .meta({ id: "ChainVerification" });

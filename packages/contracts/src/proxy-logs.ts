@@ -17,10 +17,16 @@ export const proxyLogQuery = z
   })
   .meta({ id: "ProxyLogQuery" });
 
+export const proxyLogExport = proxyLogQuery
+  .omit({ page: true, page_size: true })
+  .extend({ format: z.enum(["jsonl", "csv"]).optional().describe("JSON lines when left out") })
+  .meta({ id: "ProxyLogExport" });
+
 export const proxyLogPage = z
   .object({
     rows: z.array(z.record(z.string(), z.unknown())).describe("audit rows, every field present, null where absent; with bodies_withheld, the caller may not read previews"),
-    total: z.number().int(),
+    total: z.number().int().describe("rows on all pages, counted up to 10,000"),
+    total_is_exact: z.boolean().describe("false: there are more rows than total says"),
     page: z.number().int(),
     page_size: z.number().int(),
   })

@@ -1,3 +1,4 @@
+import type { AdminEntry } from "./admin-entry.ts";
 import type { CheckpointLine } from "./checkpoint-trail.ts";
 import type { AuditRow } from "./fields.ts";
 import type { ChainFacts, PrunedPrefix, RowLink } from "./verify.ts";
@@ -10,6 +11,7 @@ export type ExportLine =
   | ({ readonly type: "chain"; readonly writer: string; readonly exported_at: string } & ChainFacts)
   | { readonly type: "key"; readonly name: string; readonly key_id: string; readonly public_key: string; readonly valid_from: string | null; readonly valid_to: string | null }
   | { readonly type: "row"; readonly row: AuditRow }
+  | { readonly type: "entry"; readonly entry: AdminEntry }
   | ({ readonly type: "link" } & RowLink)
   | ({ readonly type: "checkpoint" } & CheckpointLine)
   | ({ readonly type: "pruned" } & PrunedPrefix);
@@ -30,6 +32,7 @@ const SHAPES: { readonly [T in ExportLine["type"]]: Readonly<Record<string, Chec
   chain: { chain_id: text, first_seq: count, head_seq: optional(count), head_hash: optional(text), last_checkpoint_seq: optional(count), updated_at: optional(text), exported_at: text },
   key: { name: text, public_key: text, valid_from: optional(text), valid_to: optional(text) },
   row: { row: (value) => typeof value === "object" && value !== null && !Array.isArray(value) },
+  entry: { entry: (value) => typeof value === "object" && value !== null && !Array.isArray(value) && typeof (value as { at?: unknown }).at === "string" },
   link: { chain_seq: count, prev_hash: text, row_hash: text },
   checkpoint: { chain_seq: count, note: text },
   pruned: { through_seq: count, row_hash: text, checkpoint: text },

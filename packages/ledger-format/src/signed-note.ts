@@ -87,6 +87,8 @@ export function openNote<K extends NoteKey>(note: string, keys: readonly K[]): N
     const match = SIGNATURE_LINE.exec(line);
     if (match === null) return { text: null, reason: "it is not a signed note" };
     const bytes = Buffer.from(match[2] as string, "base64");
+    // Spare bits at the end of base64 can be anything to a decoder: a note has one form, and no edit of it goes unseen.
+    if (bytes.toString("base64") !== match[2]) return { text, reason: "a signature of it is not written as it was signed" };
     const keyId = bytes.subarray(0, 4).toString("hex");
     const known = keys.filter((key) => key.name === match[1] && key.keyId === keyId);
     if (known.length === 0) continue;

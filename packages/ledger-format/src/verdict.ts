@@ -30,6 +30,8 @@ export interface Verification {
   readonly pending_anchor: number;
   readonly bodies_expired: number;
   readonly bodies_erased: number;
+  /** Rows up to it were dropped by retention, under a checkpoint that still holds them; null when none were. */
+  readonly pruned_through: number | null;
 }
 
 /** Keeps the first findings, the number of all, and the worst of all. */

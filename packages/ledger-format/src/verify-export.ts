@@ -1,6 +1,7 @@
 import type { TrustedKey } from "./checkpoint.ts";
 import { CHECKPOINT_KEY_NAME } from "./checkpoint.ts";
-import { NotAnExport, parseExportLine } from "./export.ts";
+import { type KeptCheckpoint, newestAnchor } from "./anchors.ts";
+import { type ExportLine, NotAnExport, parseExportLine } from "./export.ts";
 import { noteKey } from "./signed-note.ts";
 import type { Verification } from "./verdict.ts";
 import { createVerifier, type Verifier } from "./verify.ts";
@@ -18,12 +19,15 @@ export interface ExportVerifierOptions {
   /** Public keys (32 bytes) from a source other than the export. Given any, keys in the export only narrow their windows. */
   readonly publicKeys?: readonly Uint8Array[];
   readonly maxFindings?: number;
+  /** Checkpoints kept elsewhere: the export must reach the newest of those from before it was made. */
+  readonly kept?: readonly KeptCheckpoint[];
 }
 
 /** Verifies an export line by line, in constant memory. Throws `NotAnExport` naming the line. */
 export async function verifyExport(lines: AsyncIterable<string> | Iterable<string>, options: ExportVerifierOptions = {}): Promise<ExportVerification> {
   const outside = options.publicKeys ?? [];
   const keys: TrustedKey[] = outside.map((bytes) => ({ ...noteKey(CHECKPOINT_KEY_NAME, bytes), validFrom: null, validTo: null }));
+  let chain: Extract<ExportLine, { type: "chain" }> | undefined;
   let verifier: Verifier | undefined;
   let exportedAt = "";
   let number = 0;
@@ -33,24 +37,36 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
     try {
       const line = parseExportLine(text);
       if (line.type === "chain") {
-        if (verifier !== undefined) throw new NotAnExport("it begins a second chain");
+        if (chain !== undefined) throw new NotAnExport("it begins a second chain");
         exportedAt = line.exported_at;
-        verifier = createVerifier({ chain: line, keys, now: exportedAt, ...(options.maxFindings === undefined ? {} : { maxFindings: options.maxFindings }) });
+        chain = line;
         continue;
       }
-      if (verifier === undefined) throw new NotAnExport("the chain line must come first");
+      if (chain === undefined) throw new NotAnExport("the chain line must come first");
+      if (line.type === "key") {
+        admitKey(keys, line, outside.length === 0);
+        continue;
+      }
+      verifier ??= verifierOf(chain);
       if (line.type === "row") verifier.row(line.row);
+      else if (line.type === "entry") verifier.entry(line.entry);
       else if (line.type === "link") verifier.link(line);
       else if (line.type === "checkpoint") verifier.checkpoint(line);
-      else if (line.type === "pruned") verifier.pruned(line);
-      else admitKey(keys, line, outside.length === 0);
+      else verifier.pruned(line);
     } catch (error) {
       if (error instanceof NotAnExport) throw new NotAnExport(`line ${number}: ${error.message}`);
       throw error;
     }
   }
-  if (verifier === undefined) throw new NotAnExport("the file is empty");
+  if (chain === undefined) throw new NotAnExport("the file is empty");
+  verifier ??= verifierOf(chain);
   return { ...verifier.end(), key_ids: keys.map((key) => key.keyId), keys_from_export: outside.length === 0, exported_at: exportedAt };
+
+  /** Made at the first line after the keys: kept checkpoints are checked with them. */
+  function verifierOf(facts: Extract<ExportLine, { type: "chain" }>): Verifier {
+    const anchor = newestAnchor(options.kept ?? [], facts.chain_id, keys, facts.exported_at);
+    return createVerifier({ chain: facts, keys, now: facts.exported_at, knownHeads: anchor === null ? [] : [anchor], ...(options.maxFindings === undefined ? {} : { maxFindings: options.maxFindings }) });
+  }
 }
 
 function admitKey(keys: TrustedKey[], line: { readonly name: string; readonly public_key: string; readonly valid_from: string | null; readonly valid_to: string | null }, trusted: boolean): void {

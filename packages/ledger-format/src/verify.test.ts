@@ -160,7 +160,7 @@ describe("rows that are gone, moved or added", () => {
     chain.chain = { ...chain.chain, last_checkpoint_seq: 6 };
     chain.entries = chain.entries.filter((entry) => entry.type !== "checkpoint" || entry.chain_seq < 9);
     expectFindings(chain);
-    expect(places(feed(chain, { knownHead: { chainSeq: 9, rowHash: whole.head_hash as string } }))).toEqual(["missing@8"]);
+    expect(places(feed(chain, { knownHeads: [{ chainSeq: 9, rowHash: whole.head_hash as string }] }))).toEqual(["missing@8"]);
   });
 
   test("renumbering after a deletion", () => {
@@ -219,6 +219,14 @@ describe("checkpoints", () => {
       nth(chain, 1).note = nth(chain, 1).note.replace(find, replaced);
       expectFindings(chain, "checkpoint_invalid@6");
     }
+  });
+
+  test("with spare bits of the signature's base64 set", () => {
+    const chain = ofLength(3);
+    const note = nth(chain, 0).note;
+    const spare = note.at(-3) === "A" ? "B" : String.fromCharCode((note.at(-3) as string).charCodeAt(0) + 1);
+    nth(chain, 0).note = `${note.slice(0, -3)}${spare}${note.slice(-2)}`;
+    expectFindings(chain, "checkpoint_invalid@3");
   });
 
   test("by a key nobody trusts, or not at that time", () => {

@@ -1,4 +1,6 @@
-import { GENESIS_HASH, possibleHashes } from "./canonical.ts";
+import { adminEntryHash, ADMIN_CHAIN, type AdminEntry } from "./admin-entry.ts";
+import type { Anchor } from "./anchors.ts";
+import { GENESIS_HASH, NotCanonical, possibleHashes } from "./canonical.ts";
 import { checkpointTrail, type CheckpointLine } from "./checkpoint-trail.ts";
 import type { TrustedKey } from "./checkpoint.ts";
 import { trackCoverage } from "./coverage.ts";
@@ -39,8 +41,8 @@ export interface VerifierOptions {
   /** Part of the chain. Rows before are not given; rows after only to reach the next checkpoint. */
   readonly fromSeq?: number;
   readonly toSeq?: number;
-  /** A head the caller knows from elsewhere than the place the rows come from: the chain must reach it. */
-  readonly knownHead?: { readonly chainSeq: number; readonly rowHash: string };
+  /** Heads the caller knows from elsewhere than the place the rows come from: the chain must reach them. */
+  readonly knownHeads?: readonly Anchor[];
   readonly maxFindings?: number;
 }
 
@@ -50,6 +52,8 @@ export interface VerifierOptions {
  */
 export interface Verifier {
   row(row: AuditRow): void;
+  /** An entry of the admin log, in the place of a row. */
+  entry(entry: AdminEntry): void;
   link(link: RowLink): void;
   checkpoint(line: CheckpointLine): void;
   pruned(prefix: PrunedPrefix): void;
@@ -65,6 +69,17 @@ interface Place {
   flagged: boolean;
 }
 
+type Sealed = Pick<AuditRow, "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at">;
+
+function possibleEntryHashes(entry: AdminEntry): string[] {
+  try {
+    return [adminEntryHash(entry)];
+  } catch (error) {
+    if (error instanceof NotCanonical) return [];
+    throw error;
+  }
+}
+
 const MAX_FINDINGS = 1_000;
 // A fork is one finding each; its branches need not all be followed.
 const MAX_BRANCHES = 16;
@@ -77,7 +92,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const coverage = trackCoverage();
   const heads = [
     ...(chain.head_seq !== null && chain.head_hash !== null ? [{ chainSeq: chain.head_seq, rowHash: chain.head_hash }] : []),
-    ...(options.knownHead === undefined ? [] : [options.knownHead]),
+    ...(options.knownHeads ?? []),
   ];
 
   let started = false;
@@ -96,6 +111,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
   let checkpointsChecked = 0;
   let bodiesExpired = 0;
   let bodiesErased = 0;
+  let prunedThrough: number | null = null;
 
   const add = (verdict: Parameters<typeof findings.add>[0]["verdict"], chain_seq: number, row_id: string | null, detail: string) => findings.add({ verdict, chain_seq, row_id, detail });
 
@@ -172,22 +188,28 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return true;
   }
 
+  function sealed(row: Sealed, possible: readonly string[]): void {
+    start();
+    const chainSeq = row.chain_seq as number;
+    const stored = row.row_hash ?? "";
+    const altered = !possible.includes(stored);
+    if (past(chainSeq, row.prev_hash, altered ? [] : [stored])) return;
+    rowsChecked += 1;
+    if (row.bodies_pruned_at != null) bodiesExpired += 1;
+    if (row.erased_at != null) bodiesErased += 1;
+    const rowId = row.id ?? null;
+    if (row.chain_id !== chain.chain_id) add("broken_link", chainSeq, rowId, `the row names another chain than ${chain.chain_id}`);
+    if (altered) add("altered", Number.isSafeInteger(chainSeq) ? chainSeq : expected, rowId, `row ${chainSeq} does not have the hash it was sealed with`);
+    // Of an altered row either the content or the stored hash is false: its successor may name the one that is not.
+    place(chainSeq, row.prev_hash, { chainSeq, rowId, hashes: altered ? [stored, ...possible] : [stored], flagged: altered }, row.created_at ?? null);
+  }
+
   return {
-    row(row) {
-      start();
-      const chainSeq = row.chain_seq as number;
-      const stored = row.row_hash ?? "";
-      const possible = possibleHashes(row);
-      const altered = !possible.includes(stored);
-      if (past(chainSeq, row.prev_hash, altered ? [] : [stored])) return;
-      rowsChecked += 1;
-      if (row.bodies_pruned_at != null) bodiesExpired += 1;
-      if (row.erased_at != null) bodiesErased += 1;
-      const rowId = row.id ?? null;
-      if (row.chain_id !== chain.chain_id) add("broken_link", chainSeq, rowId, `the row names another chain than ${chain.chain_id}`);
-      if (altered) add("altered", Number.isSafeInteger(chainSeq) ? chainSeq : expected, rowId, `row ${chainSeq} does not have the hash it was sealed with`);
-      // Of an altered row either the content or the stored hash is false: its successor may name the one that is not.
-      place(chainSeq, row.prev_hash, { chainSeq, rowId, hashes: altered ? [stored, ...possible] : [stored], flagged: altered }, row.created_at ?? null);
+    row: (row) => sealed(row, possibleHashes(row)),
+
+    entry(entry) {
+      const createdAt = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(entry.at) ? entry.at.replace("Z", "000Z") : null;
+      sealed({ id: entry.id, chain_id: ADMIN_CHAIN, chain_seq: entry.chain_seq, prev_hash: entry.prev_hash, row_hash: entry.entry_hash, created_at: createdAt }, possibleEntryHashes(entry));
     },
 
     link(link) {
@@ -227,6 +249,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
       const { checkpoint, signed, problem } = trail.resume({ chain_seq: prefix.through_seq, note: prefix.checkpoint });
       checkpointsChecked += 1;
       newestCheckpointLine = prefix.through_seq;
+      prunedThrough = prefix.through_seq;
       const wrong = problem ?? (checkpoint?.rowHash === prefix.row_hash ? null : "it was signed for another row");
       if (wrong !== null) add("checkpoint_invalid", prefix.through_seq, null, `the checkpoint over the rows retention dropped does not hold: ${wrong}`);
       expected = prefix.through_seq + 1;
@@ -258,6 +281,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
         pending_anchor: pending,
         bodies_expired: bodiesExpired,
         bodies_erased: bodiesErased,
+        pruned_through: prunedThrough,
       };
     },
   };

@@ -24,15 +24,21 @@ const IN_ORDER: ReadonlySet<unknown> = new Set(["response.output_item.added", "c
  */
 export class FrameQueue {
   private readonly counter: string | null;
+  private readonly held: (group: string) => boolean;
   private waiting: Waiting[] = [];
+  /** Groups of the frames that wait. */
+  private behind = new Set<string>();
+  /** Whether nothing may pass what waits. */
+  private stopped = false;
   private bytes = 0;
   private counted = -1;
   /** Frames go out under other numbers than they came with. */
   private renumbered = false;
 
-  /** `counter`: the member that numbers frames, where there is one. */
-  constructor(counter: string | null) {
+  /** `counter`: the member that numbers frames, where there is one. `held`: whether a group must wait. */
+  constructor(counter: string | null, held: (group: string) => boolean) {
     this.counter = counter;
+    this.held = held;
   }
 
   get idle(): boolean {
@@ -43,37 +49,36 @@ export class FrameQueue {
     return this.bytes > MOST_HELD_BYTES;
   }
 
-  push(frame: Frame, groups: ReadonlySet<string>, barrier: boolean): void {
-    this.bytes += frame.bytes.byteLength;
-    this.waiting.push({ frame, groups, inOrder: IN_ORDER.has(frame.body?.type), barrier });
+  /** The frame if it may go out now; none when it has to wait. */
+  pass(frame: Frame, groups: ReadonlySet<string>, barrier: boolean): Frame[] {
+    return this.admit({ frame, groups, inOrder: IN_ORDER.has(frame.body?.type), barrier });
   }
 
-  /** Takes out what need not wait any longer, in the order it came. */
-  flush(held: (group: string) => boolean): Frame[] {
-    const free: Frame[] = [];
-    const kept: Waiting[] = [];
-    const behind = new Set<string>();
-    let stopped = false;
-    for (const entry of this.waiting) {
-      const grouped = [...entry.groups].some((group) => behind.has(group) || held(group));
-      const queued = entry.inOrder && kept.length > 0;
-      if (!stopped && !grouped && !queued) {
-        this.bytes -= entry.frame.bytes.byteLength;
-        free.push(this.numbered(entry.frame));
-        continue;
-      }
-      kept.push(entry);
-      for (const group of entry.groups) behind.add(group);
-      // What belongs to an item that is not open yet must wait with it; a call's own frames do so by their group.
-      stopped ||= entry.barrier || (queued && !grouped);
-    }
-    this.waiting = kept;
-    return free;
+  /** What need not wait any longer, in the order it came. To be asked when a group is no longer held: it looks at every frame. */
+  release(): Frame[] {
+    const all = this.waiting;
+    this.drop();
+    return all.flatMap((entry) => this.admit(entry));
   }
 
   drop(): void {
     this.waiting = [];
+    this.behind = new Set();
+    this.stopped = false;
     this.bytes = 0;
+  }
+
+  private admit(entry: Waiting): Frame[] {
+    const { frame, groups, inOrder, barrier } = entry;
+    const grouped = [...groups].some((group) => this.behind.has(group) || this.held(group));
+    const queued = inOrder && this.waiting.length > 0;
+    if (!this.stopped && !grouped && !queued) return [this.numbered(frame)];
+    this.waiting.push(entry);
+    this.bytes += frame.bytes.byteLength;
+    for (const group of groups) this.behind.add(group);
+    // What belongs to an item that is not open yet must wait with it; a call's own frames do so by their group.
+    this.stopped ||= barrier || (queued && !grouped);
+    return [];
   }
 
   /** Frames that waited were overtaken: numbers still only grow. */

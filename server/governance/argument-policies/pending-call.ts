@@ -14,32 +14,20 @@ export class PendingCall {
   private pieces = "";
   private length = 0;
   private unreadable: string | null = null;
-  /** Whether something of it was handed on, because no policy was on the name it had. */
-  private passed = false;
+  /** Names under which a caller may know the call and a policy is on. */
+  governedNames: readonly string[] = [];
+  /** Whether it must wait: a policy is on it, or nobody knows its name yet. */
+  held = true;
 
   constructor(group: string, isGoverned: (name: string) => boolean) {
     this.group = group;
     this.isGoverned = isGoverned;
   }
 
-  /** Names under which a caller may know the call and a policy is on. */
-  get governedNames(): readonly string[] {
-    // Some clients join the names they are given, others take the last.
-    return [...new Set([...this.names, this.names.join("")])].filter((name) => this.isGoverned(name));
-  }
-
-  /** Whether it must wait: a policy is on it, or nobody knows its name yet. */
-  get held(): boolean {
-    return !this.passed && (this.names.length === 0 || this.governedNames.length > 0);
-  }
-
   add({ name, place, form, scattered }: CallPiece): void {
-    if (name !== null && !this.names.includes(name)) this.names.push(name);
-    if (!this.held) {
-      if (this.governedNames.length > 0) this.giveUp("The call changed its name after it had begun.");
-      else this.passed = true;
-      if (this.passed && this.unreadable === null) return;
-    }
+    if (name !== null && !this.names.includes(name)) this.named(name);
+    // Of a call that waits for nothing, nothing is kept.
+    if (!this.held) return;
     if (scattered === true) this.giveUp("The arguments came in parts that cannot be put together.");
     const value: unknown = place === null ? undefined : place.holder[place.key];
     if (value === undefined || value === null) return;
@@ -57,10 +45,24 @@ export class PendingCall {
     this.wholes.clear();
   }
 
+  /** It was judged, and need not wait any longer. */
+  letPass(): void {
+    this.held = false;
+    this.governedNames = [];
+  }
+
   /** Every telling of the arguments: a caller may go by any of them. */
   texts(): readonly ArgumentsText[] {
     if (this.unreadable !== null) return [{ unreadable: this.unreadable }];
     return this.pieces === "" && this.wholes.size > 0 ? [...this.wholes] : [...new Set([this.pieces, ...this.wholes])];
+  }
+
+  private named(name: string): void {
+    this.names.push(name);
+    // Some clients join the names they are given, others take the last.
+    this.governedNames = [...new Set([...this.names, this.names.join("")])].filter(this.isGoverned);
+    if (!this.held && this.governedNames.length > 0) this.giveUp("The call changed its name after it had begun.");
+    this.held = this.governedNames.length > 0;
   }
 }
 

@@ -155,7 +155,11 @@ describe("nothing passes that was not judged", () => {
     const { out, gate } = passed("chat", [fragment(0, '{"q":1}', "run"), ...frames]);
     expect(out.flat()).toEqual([]);
     expect(gate.refusal?.message).toMatch(/too large|longer than/);
-    expect(passed("chat", [fragment(0, "{", "run"), ...frames], callUnder(policy("run", "warn", bad))).gate.refusal).toBeNull();
+    // Where policies only warn, the call goes on unjudged, and the row says so once.
+    const call = callUnder(policy("run", "warn", bad));
+    const warned = passed("chat", [fragment(0, "{", "run"), ...frames, piece({}, "tool_calls")], call);
+    expect([warned.gate.refusal, warned.out.flat().length]).toEqual([null, frames.length + 2]);
+    expect((call.row.custom_metadata as { argument_policies: unknown[] }).argument_policies).toHaveLength(1);
   });
 
   test("where the provider broke the answer off before a call was complete", () => {

@@ -21,6 +21,8 @@ export class ToolCallGate {
   /** Digests of calls that were judged: answers repeat them. */
   private readonly judged = new Set<string>();
   private broken = false;
+  /** Whether a group was let go since frames were last released. */
+  private letGo = false;
   refusal: Refusal | null = null;
   /** Whether a frame behind the break was kept back, which may have been the one that told of it. */
   withheld = false;
@@ -28,7 +30,7 @@ export class ToolCallGate {
   constructor(call: Call, texts: AnswerTexts) {
     this.call = call;
     this.texts = texts;
-    this.queue = new FrameQueue(texts.counter);
+    this.queue = new FrameQueue(texts.counter, (group) => this.holds(group));
   }
 
   /** Whether a frame that says nothing of calls may pass without being looked at. */
@@ -46,10 +48,7 @@ export class ToolCallGate {
   /** What may be handed on now that `frame` has come. */
   frame(frame: Frame): readonly Frame[] {
     if (this.refusal !== null) return [];
-    if (frame.body === null) {
-      if (frame.closes) this.settle("");
-      return this.passing([...this.queue.flush(this.held), frame]);
-    }
+    if (frame.body === null) return frame.closes ? [...this.end(), frame] : [frame];
     const { calls, pieces, ends } = this.texts.contents(frame.body, false);
     if (this.broken) return this.behindBreak(frame, calls);
     const groups = new Set<string>();
@@ -59,15 +58,16 @@ export class ToolCallGate {
     }
     for (const prefix of ends) for (const group of this.settle(prefix)) groups.add(group);
     // A text that shares its frame with a call must not be overtaken by the texts behind it.
-    this.queue.push(frame, groups, calls.length > 0 && pieces.length > 0);
+    const shared = calls.length > 0 && pieces.length > 0;
+    const free = [...this.freed(), ...this.queue.pass(frame, groups, shared)];
     if (this.queue.overfull) this.overflow();
-    return this.passing(this.queue.flush(this.held));
+    return this.passing([...free, ...this.freed()]);
   }
 
   /** A whole answer has ended: what still waited. */
   end(): readonly Frame[] {
     this.settle("");
-    return this.passing(this.queue.flush(this.held));
+    return this.passing(this.freed());
   }
 
   /** The provider broke the answer off: no call that was still open will ever be complete. */
@@ -88,10 +88,17 @@ export class ToolCallGate {
     return this.refusal === null ? frames : [];
   }
 
-  private readonly held = (group: string): boolean => {
+  /** Frames that waited for what was let go meanwhile. */
+  private freed(): readonly Frame[] {
+    if (!this.letGo) return [];
+    this.letGo = false;
+    return this.queue.release();
+  }
+
+  private holds(group: string): boolean {
     for (const call of this.pending.values()) if (call.held && call.group === group) return true;
     return false;
-  };
+  }
 
   private isGoverned(name: string): boolean {
     return this.call.scope?.toolCallPolicies.has(name) === true;
@@ -103,7 +110,9 @@ export class ToolCallGate {
       pending = new PendingCall(piece.group, (name) => this.isGoverned(name));
       this.pending.set(piece.channel, pending);
     }
+    const { held } = pending;
     pending.add(piece);
+    this.letGo ||= held && !pending.held;
   }
 
   /** Judges the calls of the groups that begin with `prefix`: they are complete. Returns the groups. */
@@ -113,6 +122,7 @@ export class ToolCallGate {
       if (!pending.group.startsWith(prefix)) continue;
       groups.add(pending.group);
       this.pending.delete(channel);
+      this.letGo ||= pending.held;
       if (this.refusal === null) this.refusal = this.judge(pending);
     }
     return groups;
@@ -139,6 +149,8 @@ export class ToolCallGate {
       // One that nobody named cannot be told from one a policy is on.
       if (pending.governedNames.length === 0) this.refusal ??= refuse("upstream_invalid_response", "The model's provider sent a tool call without a name.");
       this.refusal ??= this.judge(pending);
+      pending.letPass();
+      this.letGo = true;
     }
   }
 }

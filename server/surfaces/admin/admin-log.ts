@@ -1,6 +1,10 @@
 import { adminLogEntry, adminLogQuery } from "@gatehouse/contracts/admin-log";
+import { chainVerification } from "@gatehouse/contracts/audit-chains";
 import { listOf } from "@gatehouse/contracts/conventions";
 import { listAdminLog } from "../../directory/writes/admin-log.ts";
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
+import { exportChain, verifyChain } from "../../ledger/chains.ts";
+import { lineAnswer } from "./line-answer.ts";
 import { operation, type Operation } from "./operation.ts";
 import { listed } from "./resource.ts";
 
@@ -16,5 +20,27 @@ export const adminLogOperations: readonly Operation[] = [
     query: adminLogQuery,
     answer: { status: 200, about: "One page of them", schema: listOf("entries", adminLogEntry) },
     run: (call) => listed("entries", call, (page) => listAdminLog(call.services.directory, call.tenantOrAll, call.query, page)),
+  }),
+  operation({
+    tag: "Admin log",
+    access: "audit:verify",
+    reach: "any",
+    method: "POST",
+    path: "/v1/admin/admin-log/verify",
+    summary: "Verify the admin log",
+    description: "It stands in one chain, sealed and signed like the audit rows. For a tenant's admin only the place of the others' entries is checked.",
+    answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
+    run: (call) => verifyChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }),
+  }),
+  operation({
+    tag: "Admin log",
+    access: "audit:read",
+    reach: "any",
+    method: "GET",
+    path: "/v1/admin/admin-log/export",
+    summary: "Export the admin log",
+    description: "JSON lines of entries, checkpoints and public keys, which `gatehouse audit verify` reads.",
+    answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
+    run: (call) => lineAnswer(exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
   }),
 ];

@@ -32,6 +32,7 @@ export interface AdminDeps {
   readonly toolServers: AdminServices["toolServers"];
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
   readonly liveChain?: (() => LiveChain | null) | undefined;
+  readonly verified?: ((verdict: string) => void) | undefined;
   /** By path: `/healthz`, `/readyz`, `/metrics`. One that is not given answers 404. */
   readonly health: Readonly<Record<string, HealthHandler>>;
 }
@@ -85,5 +86,5 @@ function servicesOf(deps: AdminDeps): AdminServices {
     dummyVerify: deps.passwords.dummyVerify,
   };
   let document: object | undefined;
-  return { directory, logins, upstream: deps.upstream, toolServers: deps.toolServers, liveChain: deps.liveChain ?? (() => null), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
+  return { directory, logins, upstream: deps.upstream, toolServers: deps.toolServers, liveChain: deps.liveChain ?? (() => null), verified: deps.verified ?? (() => undefined), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
 }

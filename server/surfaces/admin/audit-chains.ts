@@ -1,28 +1,12 @@
 import { auditChains, auditKeys, chainVerification, verifyRange } from "@gatehouse/contracts/audit-chains";
 import { exportChain, listChains, verifyChain } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
+import { lineAnswer } from "./line-answer.ts";
 import { operation, type Operation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
 const ONE = `${PATH}/chains/{chain_id}`;
 const common = { tag: "Audit", textParams: ["chain_id"] } as const;
-
-/** Waits for the first line, so that a chain that is not there is refused before the answer begins. */
-async function stream(lines: AsyncGenerator<string>): Promise<ReadableStream<Uint8Array>> {
-  const encoder = new TextEncoder();
-  let ready: IteratorResult<string> | undefined = await lines.next();
-  return new ReadableStream({
-    async pull(controller) {
-      const next = ready ?? (await lines.next());
-      ready = undefined;
-      if (next.done === true) controller.close();
-      else controller.enqueue(encoder.encode(next.value.endsWith("\n") ? next.value : `${next.value}\n`));
-    },
-    async cancel() {
-      await lines.return(undefined);
-    },
-  });
-}
 
 export const auditChainOperations: readonly Operation[] = [
   operation({
@@ -49,11 +33,13 @@ export const auditChainOperations: readonly Operation[] = [
     description: "A chain holds the rows of all tenants. For a tenant's admin only the place of the others' rows in the chain is checked.",
     body: verifyRange,
     answer: { status: 200, about: "The verdict and every finding", schema: chainVerification },
-    run(call) {
+    async run(call) {
       const chainId = call.params.chain_id ?? "";
       const live = call.services.liveChain();
-      const knownHead = live?.chainId === chainId && live.shippedSeq > 0 && call.body.to_seq === undefined ? { chainSeq: live.shippedSeq, rowHash: live.shippedHash } : undefined;
-      return verifyChain(call.services.directory.db, chainId, { fromSeq: call.body.from_seq, toSeq: call.body.to_seq, tenantId: call.tenantOrAll ?? undefined, knownHead });
+      const knownHeads = live?.chainId === chainId && live.shippedSeq > 0 && call.body.to_seq === undefined ? [{ chainSeq: live.shippedSeq, rowHash: live.shippedHash }] : [];
+      const verification = await verifyChain(call.services.directory.db, chainId, { fromSeq: call.body.from_seq, toSeq: call.body.to_seq, tenantId: call.tenantOrAll ?? undefined, knownHeads });
+      call.services.verified(verification.verdict);
+      return verification;
     },
   }),
   operation({
@@ -65,10 +51,7 @@ export const auditChainOperations: readonly Operation[] = [
     summary: "Export an audit chain",
     description: "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of others are only their place in the chain.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
-    async run(call) {
-      const lines = exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined });
-      return new Response(await stream(lines), { headers: { "content-type": "application/jsonl; charset=utf-8", "cache-control": "no-store", "x-content-type-options": "nosniff" } });
-    },
+    run: (call) => lineAnswer(exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
   }),
   operation({
     ...common,

@@ -1,5 +1,7 @@
-import { proxyLogPage, proxyLogQuery } from "@gatehouse/contracts/proxy-logs";
+import { proxyLogExport, proxyLogPage, proxyLogQuery } from "@gatehouse/contracts/proxy-logs";
+import { exportRows } from "../../ledger/export-rows.ts";
 import { queryRows } from "../../ledger/query.ts";
+import { lineAnswer } from "./line-answer.ts";
 import { operation, type Operation } from "./operation.ts";
 
 export const proxyLogOperations: readonly Operation[] = [
@@ -16,6 +18,22 @@ export const proxyLogOperations: readonly Operation[] = [
     run(call) {
       const bodies = call.admin.permissions.has("proxy:logs:read_bodies");
       return queryRows(call.services.directory.db, { ...call.body, tenant_id: call.tenantOrAll ?? undefined }, { bodies });
+    },
+  }),
+  operation({
+    tag: "Audit",
+    access: "proxy:logs:read",
+    reach: "any",
+    method: "POST",
+    path: "/v1/admin/proxy-logs/export",
+    summary: "Export audit rows",
+    description: "All rows a query finds, as a stream of JSON lines or CSV. Columns of body previews are there with proxy:logs:read_bodies only.",
+    body: proxyLogExport,
+    answer: { status: 200, about: "JSON lines, or CSV with a header line", media: "application/jsonl" },
+    run(call) {
+      const { format = "jsonl", ...query } = call.body;
+      const bodies = call.admin.permissions.has("proxy:logs:read_bodies");
+      return lineAnswer(exportRows(call.services.directory.db, { ...query, tenant_id: call.tenantOrAll ?? undefined }, { bodies }, format), format === "csv" ? "text/csv" : "application/jsonl");
     },
   }),
 ];

@@ -6,6 +6,7 @@ import { argumentPolicyOperations } from "./argument-policies.ts";
 import { auditChainOperations } from "./audit-chains.ts";
 import { catalogOperations } from "./catalog.ts";
 import { alertOperations } from "./alerts.ts";
+import { dataErasureOperations } from "./data-erasure.ts";
 import { endUserGroupOperations } from "./end-user-groups.ts";
 import { endUserOperations } from "./end-users.ts";
 import { guardrailOperations } from "./guardrails.ts";
@@ -22,6 +23,7 @@ import { providerOperations } from "./providers.ts";
 import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
+import { runOperations } from "./runs.ts";
 import { semanticCacheOperations } from "./semantic-cache.ts";
 import { semanticPolicyOperations } from "./semantic-policies.ts";
 import { serverConfigOperations } from "./server-configs.ts";
@@ -54,8 +56,10 @@ export const OPERATIONS: readonly Operation[] = [
   ...semanticPolicyOperations,
   ...noticeOperations,
   ...apiKeyOperations,
+  ...runOperations,
   ...adminLogOperations,
   ...proxyLogOperations,
   ...auditChainOperations,
+  ...dataErasureOperations,
   ...pageOperations,
 ];

@@ -23,6 +23,8 @@ export interface AdminServices {
   readonly toolServers: ToolServerDiscovery;
   /** The chain this process writes; null when it writes none. */
   readonly liveChain: () => LiveChain | null;
+  /** Told of every verdict over a chain. */
+  readonly verified: (verdict: string) => void;
   /** Answers of paths that are not the control plane's own: `/healthz`, `/readyz`, `/metrics`. */
   readonly health: Readonly<Record<string, HealthHandler>>;
   readonly log: Log;

@@ -1,0 +1,49 @@
+import { openCheckpoint, type TrustedKey } from "./checkpoint.ts";
+import { NotAnExport, parseExportLine } from "./export.ts";
+
+/** How far a chain once reached, known from elsewhere than the rows that are verified. */
+export interface Anchor {
+  readonly chainSeq: number;
+  /** Lower-case hex. */
+  readonly rowHash: string;
+}
+
+export interface KeptCheckpoint {
+  readonly line: number;
+  readonly note: string;
+  readonly chainId: string;
+}
+
+/** The checkpoints among the lines of a checkpoint file or of an earlier export. Throws `NotAnExport` naming the line. */
+export function keptCheckpoints(text: string): KeptCheckpoint[] {
+  const kept: KeptCheckpoint[] = [];
+  for (const [index, line] of text.split("\n").entries()) {
+    if (line === "") continue;
+    try {
+      const parsed = parseExportLine(line);
+      const note = parsed.type === "checkpoint" ? parsed.note : parsed.type === "pruned" ? parsed.checkpoint : null;
+      if (note === null) continue;
+      const { checkpoint } = openCheckpoint(note, []);
+      if (checkpoint === null) throw new NotAnExport("its note is no checkpoint");
+      kept.push({ line: index + 1, note, chainId: checkpoint.chainId });
+    } catch (error) {
+      if (error instanceof NotAnExport) throw new NotAnExport(`line ${index + 1}: ${error.message}`);
+      throw error;
+    }
+  }
+  return kept;
+}
+
+/**
+ * The furthest row of the chain that a kept checkpoint of `until` (ISO 8601 UTC) or before stands over, null when there
+ * is none. Throws for a checkpoint that none of the keys signed.
+ */
+export function newestAnchor(kept: readonly KeptCheckpoint[], chainId: string, keys: readonly TrustedKey[], until: string): Anchor | null {
+  let newest: Anchor | null = null;
+  for (const { line, note } of kept.filter((one) => one.chainId === chainId)) {
+    const { checkpoint, invalid } = openCheckpoint(note, keys);
+    if (invalid !== null || checkpoint === null) throw new Error(`the checkpoint kept in line ${line} does not hold: ${invalid}`);
+    if (checkpoint.time <= until && checkpoint.chainSeq >= (newest?.chainSeq ?? 0)) newest = { chainSeq: checkpoint.chainSeq, rowHash: checkpoint.rowHash };
+  }
+  return newest;
+}

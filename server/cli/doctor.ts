@@ -1,0 +1,138 @@
+import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
+import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
+import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
+import { listChains, verifyChain } from "../ledger/chains.ts";
+import { listSegments } from "../ledger/segments.ts";
+import { listSigningKeys } from "../ledger/signing-keys.ts";
+import { ensuredUntil } from "../store/audit-retention.ts";
+import type { Database } from "../store/database.ts";
+import { pendingMigrations, serverVersion } from "../store/migrate.ts";
+import { openAuditDatabase } from "./audit-database.ts";
+import type { CommandIo } from "./audit.ts";
+
+const USAGE = `Usage:
+  gatehouse doctor [--json]
+
+Looks at the settings, the data directory, the journal, the database and the newest stretch of every audit chain, and
+changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
+`;
+
+interface Finding {
+  readonly state: "ok" | "warning" | "wrong";
+  readonly about: string;
+  readonly detail: string;
+}
+
+const OLDEST_POSTGRES = 15;
+const MIB = 1024 * 1024;
+/** Rows verified of each chain: since a checkpoint about this far back. */
+const VERIFIED_ROWS = 2_000;
+
+/** `gatehouse doctor`. Resolves with the exit code; never throws. */
+export async function doctorCommand(argv: string[], env: Readonly<Record<string, string | undefined>>, io: CommandIo): Promise<number> {
+  try {
+    const { values } = parseArgs({ args: argv, options: { json: { type: "boolean", default: false }, help: { type: "boolean", default: false } } });
+    if (values.help) {
+      await io.stdout(USAGE);
+      return 0;
+    }
+    const findings: Finding[] = [];
+    for await (const finding of examine(env)) {
+      findings.push(finding);
+      if (!values.json) await io.stdout(`${finding.state.padEnd(8)}${finding.about.padEnd(16)}${finding.detail}\n`);
+    }
+    if (values.json) await io.stdout(`${JSON.stringify({ findings })}\n`);
+    return findings.some(({ state }) => state === "wrong") ? 1 : 0;
+  } catch (error) {
+    io.stderr(`gatehouse doctor: ${error instanceof Error ? error.message : String(error)}\n`);
+    return 3;
+  }
+}
+
+const finding = (state: Finding["state"], about: string, detail: string): Finding => ({ state, about, detail });
+
+async function* examine(env: Readonly<Record<string, string | undefined>>): AsyncGenerator<Finding> {
+  let config: Configuration;
+  try {
+    config = readConfiguration(env);
+    yield finding("ok", "settings", `roles ${config.roles.join(", ")}; audit ${config.auditDurability}`);
+  } catch (error) {
+    yield finding("wrong", "settings", (error as Error).message);
+    return;
+  }
+  yield* examineFiles(config);
+  if (config.databaseUrl === undefined && !existsSync(config.dataDir)) return;
+  let database: Awaited<ReturnType<typeof openAuditDatabase>>;
+  try {
+    database = await openAuditDatabase({ url: config.databaseUrl, dataDir: config.dataDir });
+  } catch (error) {
+    yield finding("wrong", "database", (error as Error).message);
+    return;
+  }
+  try {
+    yield* examineDatabase(database.db, config);
+  } catch (error) {
+    yield finding("wrong", "database", (error as Error).message);
+  } finally {
+    await database.close();
+  }
+}
+
+function* examineFiles(config: Configuration): Generator<Finding> {
+  if (!existsSync(config.dataDir)) {
+    yield finding(config.databaseUrl === undefined ? "warning" : "ok", "data directory", `${config.dataDir} is not there: the first start makes it`);
+    return;
+  }
+  const open = (statSync(config.dataDir).mode & 0o077) !== 0;
+  yield finding(open ? "wrong" : "ok", "data directory", open ? `${config.dataDir} can be read by others: chmod 700` : config.dataDir);
+  const journal = join(config.dataDir, "journal");
+  const segments = existsSync(journal) ? listSegments(journal) : [];
+  const bytes = segments.reduce((sum, segment) => sum + segment.size, 0);
+  const { bavail, bsize } = statfsSync(config.dataDir);
+  const room = Math.max(0, config.auditJournalMaxBytes - bytes);
+  yield finding("ok", "journal", `${segments.length} segment(s), ${Math.ceil(bytes / MIB)} MiB of ${Math.round(config.auditJournalMaxBytes / MIB)} it may take`);
+  yield finding(bavail * bsize < room ? "warning" : "ok", "disk", `${Math.round((bavail * bsize) / MIB)} MiB free${bavail * bsize < room ? `, less than the ${Math.round(room / MIB)} MiB the journal may still take while the database is away` : ""}`);
+}
+
+async function* examineDatabase(db: Database, config: Configuration): AsyncGenerator<Finding> {
+  const version = await serverVersion(db);
+  yield finding(version < OLDEST_POSTGRES ? "wrong" : "ok", "database", `PostgreSQL ${version} answers`);
+  const pending = await pendingMigrations(db);
+  yield finding(pending.length > 0 ? "warning" : "ok", "migrations", pending.length > 0 ? `${pending.length} to apply at the next start: ${pending.join(", ")}` : "all applied");
+  if (pending.length > 0) return;
+  const until = await ensuredUntil(db);
+  const soon = until === null || Date.parse(until) - Date.now() < 7 * 86_400_000;
+  yield finding(soon ? "warning" : "ok", "partitions", until === null ? "there are none: is a process with the worker role running?" : `made up to ${until.slice(0, 10)}${soon ? ": is a process with the worker role running?" : ""}`);
+
+  const keyFile = join(config.dataDir, "secrets", "audit-signing-key.pem");
+  const pem = config.auditSigningKey ?? (existsSync(keyFile) ? readFileSync(keyFile, "utf8") : null);
+  const keys = await listSigningKeys(db);
+  if (pem !== null) {
+    const publicKey = Buffer.from(readPublicKey(pem)).toString("base64");
+    const known = keys.some((key) => key.public_key === publicKey);
+    yield finding(known || keys.length === 0 ? "ok" : "warning", "signing key", known ? `registered; ${keys.length} key(s) in all` : "this key has signed nothing in this database yet");
+  }
+  yield* examineChains(db);
+}
+
+async function* examineChains(db: Database): AsyncGenerator<Finding> {
+  for (const chain of await listChains(db)) {
+    const covered = chain.last_checkpoint_seq ?? 0;
+    const from = Math.max(chain.first_seq, Math.min(covered, chain.head_seq) - VERIFIED_ROWS);
+    const result = chain.head_seq < chain.first_seq ? null : await verifyChain(db, chain.chain_id, from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {});
+    const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
+    const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
+    yield result === null
+      ? finding("ok", "audit chain", `${chain.chain_id} is empty`)
+      : finding(result.verdict === "intact" ? "ok" : result.verdict === "unanchored" ? "warning" : "wrong", "audit chain", `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`);
+  }
+}
+
+/** First row of a range that a checkpoint at or before `seq` gives its footing. */
+async function afterCheckpoint(db: Database, chainId: string, seq: number): Promise<number> {
+  const row = await db.selectFrom("audit_checkpoints").select(({ fn }) => fn.max("chain_seq").as("seq")).where("chain_id", "=", chainId).where("chain_seq", "<=", seq).executeTakeFirst();
+  return Number(row?.seq ?? 0) + 1;
+}

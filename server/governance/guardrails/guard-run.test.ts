@@ -1,0 +1,68 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { GuardRun } from "./guard-run.ts";
+import { redactText } from "./redact.ts";
+import type { SurfaceGuard } from "./surface-guard.ts";
+import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
+
+function guardOf(settings: GuardSettings): SurfaceGuard {
+  const guard = compileTextGuard(settings);
+  if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
+  return { surface: "chat_input", guard, trusted: guard, engines: [], enforces: true };
+}
+
+const PII = guardOf({ pii: { action: "redact" } });
+const MEGABYTE = 1024 * 1024;
+
+test("a prompt of ten megabytes is redacted as any other, and others get their turn meanwhile", async () => {
+  const unit = `The committee met to review the proposal. Write to joe@example.com or to nobody. `;
+  const text = unit.repeat(Math.ceil((10 * MEGABYTE) / unit.length));
+  let turns = 0;
+  const ticking = setInterval(() => turns++, 0);
+  const run = new GuardRun(PII);
+  const began = performance.now();
+  const out = await run.longText(text, PII.guard);
+  const seconds = (performance.now() - began) / 1000;
+  clearInterval(ticking);
+  console.log(`10 MB with ${out.split("[REDACTED:email]").length - 1} values: ${seconds.toFixed(2)} s, ${turns} turns of others`);
+  expect(out).toBe(text.replaceAll("joe@example.com", "[REDACTED:email]"));
+  expect(turns).toBeGreaterThan(20);
+  expect(seconds).toBeLessThan(20);
+}, 60_000);
+
+test("a value at any cut of a long text is found", async () => {
+  for (const before of [65_530, 65_536, 65_537, 131_070]) {
+    const text = `${"word ".repeat(before / 5)}${" ".repeat(before % 5)}joe@example.com${" and so on".repeat(50)}`;
+    expect(await new GuardRun(PII).longText(text, PII.guard)).toBe(redactText(PII.guard, text).text);
+  }
+});
+
+test("what takes longer than it may blocks where it redacts", async () => {
+  let now = 0;
+  const run = new GuardRun(PII, 100, () => (now += 30));
+  await run.longText("word ".repeat(100_000), PII.guard);
+  expect(run.blocked).toMatchObject({ action: "block", check: "pii", failed: true });
+  expect(run.refusal()?.message).toContain("could not be checked");
+});
+
+test("arguments stay JSON whatever stands in them, and what is not changed keeps its spelling", () => {
+  fc.assert(
+    fc.property(fc.json(), (json) => {
+      expect(new GuardRun(PII).json(json)).toBe(json);
+    }),
+    // Any whole number may happen to be a card's: the same ones each time.
+    { numRuns: 300, seed: 20_261_121 },
+  );
+  const mail = fc.constantFrom("joe@example.com", "4539 1488 0343 6467", "plain");
+  fc.assert(
+    fc.property(fc.jsonValue({ stringUnit: "grapheme" }), mail, mail, (value, one, other) => {
+      const json = JSON.stringify({ [one]: { deep: [other, value] } });
+      const out = new GuardRun(PII).json(json);
+      expect(() => JSON.parse(out)).not.toThrow();
+      for (const secret of ["joe@", "4539 1488"]) expect(out).not.toContain(secret);
+    }),
+    { numRuns: 300 },
+  );
+  expect(new GuardRun(PII).json('{"to" : "joe\\u0040example.com", "n": 1.50}')).toBe('{"to" : "[REDACTED:email]", "n": 1.50}');
+  expect(new GuardRun(PII).json("not json: joe@example.com")).toBe("not json: [REDACTED:email]");
+});

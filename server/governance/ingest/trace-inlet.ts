@@ -1,0 +1,98 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { Clock } from "../../kernel/clock.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import type { CallLedger } from "../../ledger/ledger.ts";
+import { knownSpans, type KnownSpans } from "../../ledger/span-lookup.ts";
+import type { Span } from "../../wire/otlp/traces.ts";
+import type { Call } from "../call.ts";
+import { rootTaskId } from "../record/run.ts";
+import { spanRow } from "./span-row.ts";
+
+export interface TraceInletParts {
+  readonly db: Parameters<typeof knownSpans>[0];
+  readonly ledger: CallLedger;
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Resolves when what this process has recorded so far is in the database. */
+  readonly shipped: () => Promise<void>;
+}
+
+/** Takes spans into the ledger, each as one row, however often it is told. */
+export interface TraceInlet {
+  /** Resolves when the rows of all spans are stored. The refusal is one the sender may try again after. */
+  accept(call: Call, spans: readonly Span[]): Promise<{ readonly recorded: number } | Refusal>;
+}
+
+/** Spans sealed of late, which may not be in the database yet. */
+const REMEMBERED = 100_000;
+
+const keyOf = (span: Span): string => `${span.traceId}/${span.spanId}`;
+
+export function traceInlet(parts: TraceInletParts): TraceInlet {
+  const recent = new BoundedMap<string, true>(REMEMBERED);
+  const again = () => refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
+
+  return {
+    async accept(call, spans) {
+      const { identity, scope } = call;
+      if (identity === null || scope === null) return refuse("unauthenticated");
+      if (!parts.ledger.accepting()) return again();
+      let known: KnownSpans;
+      try {
+        // What the gateway carried itself must be there to be joined.
+        await parts.shipped();
+        known = await knownSpans(parts.db, identity.tenantId, identity.apiKeyId, spans);
+      } catch (error) {
+        parts.log.warn("spans_not_taken", { call_id: call.id, error: error as Error });
+        return again();
+      }
+      const carried = carriedBy(spans, known);
+      const stored: Promise<void>[] = [];
+      for (const span of spans) {
+        const key = `${identity.tenantId}/${keyOf(span)}`;
+        if (known.told.has(keyOf(span)) || recent.get(key) === true) continue;
+        recent.set(key, true);
+        const own = carried.get(keyOf(span)) ?? null;
+        const row = spanRow(span, {
+          id: ulid(parts.clock.now()),
+          rootTaskId: own?.rootTaskId ?? known.runs.get(span.traceId) ?? rootTaskId(parts.secrets, identity, span.traceId),
+          joinedRowId: own?.rowId ?? null,
+          storeBodies: scope.tenant.storeBodies,
+          sessionOf: (conversation) => parts.secrets.hmac("session", `${identity.tenantId}\n${identity.apiKeyId}\n${conversation}`),
+        });
+        Object.assign(row, { tenant_id: identity.tenantId, api_key_id: call.row.api_key_id, api_key_name: call.row.api_key_name, resource_group_id: scope.groupId, gateway_user_id: identity.userId, gateway_user_username: identity.username, subject_id: call.row.subject_id, subject_kind: call.row.subject_kind, client_ip: call.ip, user_agent: call.row.user_agent, correlation_id: call.row.correlation_id });
+        stored.push(
+          parts.ledger.seal(row).catch((error: unknown) => {
+            recent.delete(key);
+            throw error;
+          }),
+        );
+      }
+      const results = await Promise.allSettled(stored);
+      return results.every(({ status }) => status === "fulfilled") ? { recorded: results.length } : again();
+    },
+  };
+}
+
+/**
+ * The gateway's own call each span tells of: the one with its ids, or that of the span it made to send it, as the HTTP
+ * span below a model call's.
+ */
+function carriedBy(spans: readonly Span[], known: KnownSpans): KnownSpans["carried"] {
+  const carried = new Map(known.carried);
+  for (const span of spans) {
+    const own = known.carried.get(keyOf(span));
+    if (own !== undefined && span.parentSpanId !== null && span.kind === CLIENT) {
+      const parent = spans.find((other) => other.spanId === span.parentSpanId && other.traceId === span.traceId);
+      if (parent !== undefined && parent.kind === CLIENT) carried.set(keyOf(parent), own);
+    }
+  }
+  return carried;
+}
+
+/** Kind of a span that waits for a remote answer; two such under one another are one call. */
+const CLIENT = 3;

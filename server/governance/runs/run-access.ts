@@ -1,0 +1,86 @@
+import { isoMicros, type Clock } from "../../kernel/clock.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Log } from "../../kernel/log.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import { endRunOf, type RunEnd, type RunSummary, type RunView, viewRun } from "../../ledger/runs/run-view.ts";
+import type { Call, Identity } from "../call.ts";
+import { rootTaskId } from "../record/run.ts";
+
+export interface RunAccessParts {
+  readonly db: Parameters<typeof viewRun>[0];
+  readonly secrets: SecretBox;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Resolves when what this process has recorded so far is in the database. */
+  readonly shipped: () => Promise<void>;
+}
+
+/** What one run may come to, under the names of the document, and what it came to. Null: not known from its rows. */
+export type Ceilings = Readonly<Record<string, { readonly max_limit: number; readonly current_usage: number | null }>>;
+
+/** What a caller may see and end of the runs it took part in. */
+export interface RunAccess {
+  inspect(call: Call, id: string): Promise<(RunView & { readonly ceilings: Ceilings | null }) | Refusal>;
+  end(call: Call, id: string, end: Omit<RunEnd, "at">): Promise<RunSummary | Refusal>;
+}
+
+/** Long enough for a shipment under way, short enough to answer while the database is away. */
+const SHIPPED_WITHIN_MS = 2_000;
+
+const NO_SUCH_RUN = "There is no such run among those this credential took part in.";
+
+export function runAccess(parts: RunAccessParts): RunAccess {
+  async function found<T extends { readonly root_task_id: string; readonly run_id: string }>(call: Call, id: string, work: (tenantId: string, ids: readonly string[], participant: string) => Promise<T | null>): Promise<T | Refusal> {
+    const { identity } = call;
+    if (identity === null) return refuse("unauthenticated");
+    try {
+      await atMost(parts.shipped(), SHIPPED_WITHIN_MS);
+      const run = await work(identity.tenantId, formsOf(id, identity), participantOf(identity));
+      if (run === null) return refuse("not_found", NO_SUCH_RUN);
+      call.row.root_task_id = run.root_task_id;
+      call.answerHeaders["x-gw-run-id"] = run.run_id;
+      return run;
+    } catch (error) {
+      parts.log.warn("run_not_read", { call_id: call.id, error: error as Error });
+      return refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
+    }
+  }
+
+  /** The caller's own name for it comes first: a root task id is never the name of another run by chance. */
+  const formsOf = (id: string, identity: Identity): string[] => [rootTaskId(parts.secrets, identity, id), id];
+
+  return {
+    inspect: (call, id) =>
+      found(call, id, async (tenantId, ids, participant) => {
+        const run = await viewRun(parts.db, tenantId, ids, participant);
+        return run === null ? null : { ...run, ceilings: ceilingsOf(call, run, parts.clock.now()) };
+      }),
+    end: (call, id, end) => found(call, id, (tenantId, ids, participant) => endRunOf(parts.db, tenantId, ids, participant, { ...end, at: isoMicros(parts.clock.micros()) })),
+  };
+}
+
+/** Those in force now for the group the run belongs to; null when none is set. */
+function ceilingsOf(call: Call, run: RunView, now: number): Ceilings | null {
+  const set = call.scope?.tenant.policies.effective(run.resource_group_id, "run_ceilings");
+  if (set === undefined || set.size === 0) return null;
+  const ended = run.ended_at === null ? now : Date.parse(run.ended_at);
+  const used: Readonly<Record<string, number>> = {
+    max_cost_per_run_usd: run.cost_usd,
+    max_tokens_per_run: run.total_tokens,
+    max_llm_calls_per_run: run.llm_calls,
+    max_duration_seconds_per_run: Math.max(0, Math.floor((ended - Date.parse(run.started_at)) / 1000)),
+  };
+  return Object.fromEntries([...set].map(([name, limit]) => [name, { max_limit: limit as number, current_usage: used[name] ?? null }]));
+}
+
+function participantOf(identity: Identity): string {
+  return identity.apiKeyId;
+}
+
+/** Resolves with the work, or when its time is over; rows that could not be shipped in time are simply not seen. */
+async function atMost(work: Promise<void>, ms: number): Promise<void> {
+  const alarm = Promise.withResolvers<void>();
+  const timer = setTimeout(alarm.resolve, ms);
+  await Promise.race([work.catch(() => undefined), alarm.promise]);
+  clearTimeout(timer);
+}

@@ -1,0 +1,98 @@
+import type { Anchor } from "@gatehouse/ledger-format/anchors";
+import { ADMIN_CHAIN, type AdminEntry } from "@gatehouse/ledger-format/admin-entry";
+import { checkpointDigest, checkpointText, type Checkpoint, type TrustedKey } from "@gatehouse/ledger-format/checkpoint";
+import { printExportLine, type ExportLine } from "@gatehouse/ledger-format/export";
+import { noteText, type NoteSigner } from "@gatehouse/ledger-format/signed-note";
+import { createVerifier } from "@gatehouse/ledger-format/verify";
+import type { Verification } from "@gatehouse/ledger-format/verdict";
+import { sql } from "kysely";
+import { isoMicros, type Clock } from "../kernel/clock.ts";
+import { isoColumn } from "../store/audit-columns.ts";
+import type { Database, Trx } from "../store/database.ts";
+import { listSigningKeys, type AuditKey } from "./signing-keys.ts";
+
+const BATCH = 500;
+/** Silence is signed too, not as often. */
+const SILENCE_MS = 3_600_000;
+
+type Line = Extract<ExportLine, { type: "chain" | "entry" | "link" | "checkpoint" }>;
+
+/**
+ * One moment of the admin log as a verifier takes it: the chain, then entries and checkpoints in order. Entries of other
+ * tenants, and of none, are links when `tenantId` is given.
+ */
+async function* readAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
+  const trx = await db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
+  try {
+    const { rows } = await sql<Omit<Extract<Line, { type: "chain" }>, "type">>`
+      SELECT ${ADMIN_CHAIN}::text AS chain_id, 'control plane' AS writer, 1 AS first_seq, nullif(seq, 0) AS head_seq, CASE WHEN seq > 0 THEN hash END AS head_hash,
+        (SELECT max(chain_seq) FROM admin_log_checkpoints) AS last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at,
+        to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS exported_at
+      FROM admin_log_head`.execute(trx);
+    const chain = rows[0];
+    if (chain === undefined) throw new Error("the head of the admin log is missing");
+    yield { type: "chain", ...chain };
+    const checkpoints = await trx.selectFrom("admin_log_checkpoints").select(["chain_seq", "note"]).orderBy("checkpoint_no").execute();
+    let next = 0;
+    for await (const entry of readEntries(trx)) {
+      for (; next < checkpoints.length && (checkpoints[next]?.chain_seq ?? 0) < entry.chain_seq; next++) yield { type: "checkpoint", ...(checkpoints[next] as (typeof checkpoints)[number]) };
+      if (tenantId === undefined || entry.tenant_id === tenantId) yield { type: "entry", entry };
+      else yield { type: "link", chain_seq: entry.chain_seq, prev_hash: entry.prev_hash, row_hash: entry.entry_hash };
+    }
+    for (; next < checkpoints.length; next++) yield { type: "checkpoint", ...(checkpoints[next] as (typeof checkpoints)[number]) };
+  } finally {
+    await trx.rollback().execute();
+  }
+}
+
+async function* readEntries(trx: Trx): AsyncGenerator<AdminEntry> {
+  for (let after = 0; ; ) {
+    const rows = await trx.selectFrom("admin_log").selectAll().where("chain_seq", ">", after).orderBy("chain_seq").limit(BATCH).execute();
+    for (const { at, ...row } of rows) yield { ...row, at: at.toISOString() } as AdminEntry;
+    if (rows.length < BATCH) return;
+    after = rows.at(-1)?.chain_seq ?? after;
+  }
+}
+
+interface AdminVerification {
+  readonly keys: readonly TrustedKey[];
+  readonly tenantId: string | undefined;
+  /** Heads known from elsewhere at a moment (ISO 8601 UTC). */
+  readonly known: (now: string) => readonly Anchor[];
+}
+
+export async function verifyAdminChain(db: Database, { keys, tenantId, known }: AdminVerification): Promise<Verification> {
+  let verifier: ReturnType<typeof createVerifier> | undefined;
+  for await (const line of readAdminChain(db, tenantId)) {
+    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads: known(line.exported_at) });
+    else if (line.type === "entry") verifier?.entry(line.entry);
+    else if (line.type === "link") verifier?.link(line);
+    else verifier?.checkpoint(line);
+  }
+  if (verifier === undefined) throw new Error("the admin log gave no chain");
+  return verifier.end();
+}
+
+/** JSON lines the offline verifier reads. */
+export async function* exportAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<string> {
+  const keys: readonly AuditKey[] = await listSigningKeys(db);
+  for await (const line of readAdminChain(db, tenantId)) {
+    yield printExportLine(line);
+    if (line.type === "chain") for (const key of keys) yield printExportLine({ type: "key", ...key });
+  }
+}
+
+/** Signs the head of the admin log when it has moved, or when an hour has passed. Safe in many processes at once. */
+export async function signAdminChain(db: Database, signer: NoteSigner, keyValidFrom: string, clock: Clock): Promise<string | null> {
+  return db.transaction().execute(async (trx) => {
+    const head = await trx.selectFrom("admin_log_head").select(["seq", "hash"]).forUpdate().executeTakeFirstOrThrow();
+    const last = await trx.selectFrom("admin_log_checkpoints").selectAll().orderBy("checkpoint_no", "desc").limit(1).executeTakeFirst();
+    if (head.seq === 0 || (last?.chain_seq === head.seq && clock.now() - last.signed_at.getTime() < SILENCE_MS)) return null;
+    const now = isoMicros(clock.micros());
+    const previous = last === undefined ? null : noteText(last.note);
+    const checkpoint: Checkpoint = { chainId: ADMIN_CHAIN, chainSeq: head.seq, rowHash: head.hash, time: now < keyValidFrom ? keyValidFrom : now, firstSeq: (last?.chain_seq ?? 0) + 1, previous: previous === null ? null : checkpointDigest(previous) };
+    const note = signer.sign(checkpointText(checkpoint));
+    await trx.insertInto("admin_log_checkpoints").values({ checkpoint_no: (last?.checkpoint_no ?? 0) + 1, chain_seq: head.seq, note, signed_at: checkpoint.time }).execute();
+    return note;
+  });
+}

@@ -1,0 +1,57 @@
+import { randomBytes } from "node:crypto";
+import { isoMicros, type Clock } from "../kernel/clock.ts";
+import { ulid } from "../kernel/ids.ts";
+import { sha256Hex } from "../kernel/secrets.ts";
+import type { Database, Trx } from "../store/database.ts";
+import { countErasures, erasurePage, eraseSubject, type SubjectColumn } from "../store/erasure.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** An erasure as it is listed: what identified the subject, and none of its values. */
+export interface ErasureEvent {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly at: string;
+  readonly requested_by: string | null;
+  readonly reason: string | null;
+  readonly identifiers: string[];
+  readonly rows_erased: number;
+  readonly runs_changed: number;
+}
+
+export interface ErasureRequest {
+  readonly tenantId: string;
+  readonly subject: Readonly<Partial<Record<SubjectColumn, string>>>;
+  readonly reason: string | null;
+  readonly requestedBy: string | null;
+}
+
+/**
+ * Removes content and direct identifiers of a data subject from rows and runs, and sees to it that rows still on their
+ * way lose them too. What the hash covers stays, so the chain verifies as before.
+ */
+export async function eraseDataSubject(trx: Trx, request: ErasureRequest, clock: Clock): Promise<ErasureEvent> {
+  const salt = randomBytes(16).toString("hex");
+  const values = Object.fromEntries(Object.entries(request.subject).filter(([, value]) => value !== undefined));
+  const digests = Object.fromEntries(Object.entries(values).map(([column, value]) => [column, sha256Hex(salt + value)]));
+  const at = isoMicros(clock.micros());
+  const id = ulid();
+  const { rows, runs } = await eraseSubject(trx, { id, tenantId: request.tenantId, at, requestedBy: request.requestedBy, reason: request.reason, salt, values, digests });
+  return { id, tenant_id: request.tenantId, at, requested_by: request.requestedBy, reason: request.reason, identifiers: Object.keys(values), rows_erased: rows, runs_changed: runs };
+}
+
+/** Newest first; a null tenant means all. */
+export async function listErasures(db: Database, tenantId: string | null, page: { limit: number; offset: number }): Promise<{ items: ErasureEvent[]; total: number }> {
+  const { items, total } = await erasurePage(db, tenantId, page);
+  return { total, items: items.map(({ subject, at, ...event }) => ({ ...event, at: at.toISOString(), identifiers: Object.keys(subject) })) };
+}
+
+/** A job that clears this process's journal of what it has shipped whenever there was another erasure. */
+export async function journalScrubber(db: Database, ledger: Pick<Ledger, "scrub">): Promise<() => Promise<void>> {
+  let seen = await countErasures(db);
+  return async () => {
+    const count = await countErasures(db);
+    if (count === seen) return;
+    await ledger.scrub();
+    seen = count;
+  };
+}

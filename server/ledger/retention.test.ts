@@ -1,0 +1,100 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { verifyExport } from "@gatehouse/ledger-format/verify-export";
+import { sql } from "kysely";
+import { ulid as ulidAt } from "ulid";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { isoMicros, type Clock } from "../kernel/clock.ts";
+import { exportChain, verifyChain } from "./chains.ts";
+import type { Ledger } from "./ledger.ts";
+import { applyRetention } from "./retention.ts";
+import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
+
+let database: TestDatabase;
+let ledger: Ledger;
+let at = Date.UTC(2026, 0, 20);
+const clock: Clock = { now: () => at, micros: () => at * 1000 };
+const DAY = 86_400_000;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  for (const [id, bodyDays, logDays] of [["short", 10, 20], ["long", 30, 60]] as const) {
+    const retention = { store_bodies: "full", body_days: bodyDays, log_days: logDays, run_days: 60 };
+    await database.db.insertInto("tenants").values({ id, name: id, data_retention: JSON.stringify(retention), default_judge_model_id: null } as never).execute();
+  }
+  ledger = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
+});
+afterAll(async () => {
+  await ledger.close();
+  await database.close();
+});
+
+/** Seals a call as it arrived at a time, which decides its month. */
+async function call(arrived: number, fields: object = {}): Promise<string> {
+  const id = ulidAt(arrived);
+  await ledger.seal(callRow({ id, timestamp: isoMicros(arrived * 1000), tenant_id: "long", root_task_id: id, ...fields }));
+  return id;
+}
+
+async function month(start: number, calls: number): Promise<void> {
+  for (let i = 0; i < calls; i++) {
+    at = start + i * 60_000;
+    await call(at, i % 2 === 0 ? {} : { tenant_id: "short" });
+  }
+}
+
+const retain = () => applyRetention(database.db, clock, recordedLog());
+const verify = () => verifyChain(database.db, ledger.chainId);
+const counted = async (where: string) => (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
+
+test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
+  await retain();
+  await month(Date.UTC(2026, 0, 20), 1_005);
+  // Arrived in January, ended in February between others.
+  at = Date.UTC(2026, 1, 2);
+  await call(Date.UTC(2026, 1, 2));
+  await call(Date.UTC(2026, 0, 31, 23, 59));
+  await month(Date.UTC(2026, 1, 3), 993);
+  await ledger.shipped();
+  const whole = await verify();
+  expect([whole.verdict, whole.pruned_through, whole.rows_checked]).toEqual(["intact", null, 2_000]);
+  expect(await counted("tableoid = 'audit_rows_2026_01'::regclass")).toBe(1_006);
+
+  at = Date.UTC(2026, 0, 20) + 11 * DAY;
+  await retain();
+  expect(await counted("tenant_id = 'short' AND request_body_preview IS NULL AND bodies_pruned_at IS NOT NULL")).toBe(502);
+  expect(await counted("tenant_id = 'long' AND request_body_preview IS NULL")).toBe(0);
+  expect([(await verify()).verdict, (await verify()).bodies_expired]).toEqual(["intact", 502]);
+
+  at = Date.UTC(2026, 0, 21) + 21 * DAY;
+  await retain();
+  expect(await counted("tenant_id = 'short' AND client_ip IS NULL AND row_hash IS NOT NULL")).toBe(502);
+  expect((await verify()).verdict).toBe("intact");
+
+  // January is past for both tenants; the call that ended in February stays, and so does what no checkpoint reaches.
+  at = Date.UTC(2026, 3, 2);
+  await retain();
+  expect(await counted("chain_seq <= 1000")).toBe(0);
+  expect(await counted("true")).toBe(1_000);
+  const rest = await verify();
+  expect([rest.verdict, rest.pruned_through, rest.rows_checked, rest.findings]).toEqual(["intact", 1_000, 1_000, []]);
+  const lines: string[] = [];
+  for await (const line of exportChain(database.db, ledger.chainId)) lines.push(line.trimEnd());
+  expect(lines.filter((line) => line.startsWith('{"type":"pruned"'))).toHaveLength(1);
+  expect(await verifyExport(lines)).toMatchObject({ verdict: "intact", pruned_through: 1_000 });
+  const told = await database.db.selectFrom("admin_log").select(["resource_id", "after"]).where("action", "=", "retention_drop").execute();
+  expect(told).toMatchObject([{ resource_id: ledger.chainId, after: { through_seq: 1_000 } }]);
+  await retain();
+  expect((await verify()).pruned_through).toBe(1_000);
+});
+
+test("a prefix whose checkpoint does not hold is evidence, and is not dropped", async () => {
+  at = Date.UTC(2026, 6, 1);
+  await call(at);
+  await ledger.shipped();
+  await sql`UPDATE audit_rows SET row_hash = repeat('ab', 32) WHERE chain_seq = 2000`.execute(database.db);
+  const log = recordedLog();
+  await applyRetention(database.db, clock, log);
+  expect(log.events.map(({ event }) => event)).toContain("audit_prefix_not_dropped");
+  expect(await counted("true")).toBe(1_001);
+  expect((await verify()).verdict).toBe("altered");
+});

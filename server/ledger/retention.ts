@@ -1,0 +1,52 @@
+import { openCheckpoint } from "@gatehouse/ledger-format/checkpoint";
+import type { Clock } from "../kernel/clock.ts";
+import { ulid } from "../kernel/ids.ts";
+import type { Log } from "../kernel/log.ts";
+import { appendAdminLog } from "../store/admin-log.ts";
+import { dropPrefixes, droppablePrefixes, ensurePartitions, partitionsBefore, pruneBodies, pruneRuns, reduceRows, tenantRetentions, type DroppablePrefix } from "../store/audit-retention.ts";
+import type { Database } from "../store/database.ts";
+import { listSigningKeys, trustedKey } from "./signing-keys.ts";
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Holds every tenant's rows, bodies and runs to its retention, and makes the partitions of the months to come. What is
+ * past `log_days` is reduced to what its hash covers; whole months that are past it for every tenant are dropped, up to
+ * a signed checkpoint. Idempotent, and safe in two processes at once.
+ */
+export async function applyRetention(db: Database, clock: Clock, log: Log): Promise<void> {
+  const now = new Date(clock.now());
+  const before = (days: number): Date => new Date(now.getTime() - days * DAY_MS);
+  await ensurePartitions(db, now);
+  const tenants = await tenantRetentions(db);
+  for (const tenant of tenants) {
+    const bodies = await pruneBodies(db, tenant.id, before(tenant.body_days), now);
+    const reduced = await reduceRows(db, tenant.id, before(tenant.log_days), now);
+    const runs = await pruneRuns(db, tenant.id, before(tenant.run_days));
+    if (bodies + reduced + runs > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs });
+  }
+  if (tenants.length > 0) await dropMonths(db, before(Math.max(...tenants.map((tenant) => tenant.log_days))), now, log);
+}
+
+/** Drops the months that ended before `before`. Each chain's drop is told in the admin log. */
+async function dropMonths(db: Database, before: Date, now: Date, log: Log): Promise<void> {
+  const boundary = new Date(Date.UTC(before.getUTCFullYear(), before.getUTCMonth(), 1));
+  const keys = (await listSigningKeys(db)).map(trustedKey);
+  await db.transaction().execute(async (trx) => {
+    const partitions = await partitionsBefore(trx, boundary);
+    if (partitions.length === 0) return;
+    const prefixes = (await droppablePrefixes(trx, boundary)).filter((prefix) => holds(prefix));
+    await dropPrefixes(trx, partitions, prefixes);
+    const entries = prefixes.map((prefix) => ({ id: ulid(), tenant_id: null, at: now, action: "retention_drop", resource: "audit-chains", resource_id: prefix.chain_id, actor_id: null, actor_username: "gatehouse", actor_role: null, before: null, after: JSON.stringify({ through_seq: prefix.through_seq, row_hash: prefix.row_hash, checkpoint_no: prefix.checkpoint_no }), client_ip: null, request_id: null }));
+    await appendAdminLog(trx, entries);
+    log.info("audit_months_dropped", { partitions: partitions.join(","), chains: prefixes.length });
+  });
+
+  /** What a checkpoint does not hold is evidence of something, and stays. */
+  function holds(prefix: DroppablePrefix): boolean {
+    const { checkpoint, invalid } = openCheckpoint(prefix.note, keys);
+    const good = invalid === null && checkpoint?.chainId === prefix.chain_id && checkpoint.chainSeq === prefix.through_seq && checkpoint.rowHash === prefix.row_hash;
+    if (!good) log.error("audit_prefix_not_dropped", { chain_id: prefix.chain_id, chain_seq: prefix.through_seq, reason: invalid ?? "the checkpoint is not over the row that stands there" });
+    return good;
+  }
+}

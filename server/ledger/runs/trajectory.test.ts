@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { trajectoryOf } from "./trajectory.ts";
+
+const llm = (fields = {}) => ({ proxy_type: "llm", ...fields });
+const tool = (fields = {}) => ({ proxy_type: "mcp", ...fields });
+
+test("a turn begins with each model call and holds the tool calls it led to", () => {
+  const { turns, actions } = trajectoryOf([tool(), llm(), tool(), tool(), llm(), tool()]);
+  expect(turns.map((turn) => [turn.turn_seq, turn.inferred, turn.calls])).toEqual([[1, true, 4], [2, true, 2]]);
+  expect(actions.map((action) => action.turn_seq)).toEqual([1, 1, 1, 1, 2, 2]);
+});
+
+test("turns and steps the caller named are taken as named, and late calls are in none", () => {
+  const { turns, steps, actions } = trajectoryOf([llm({ turn_id: "a", step_id: "s" }), tool({ turn_id: "a" }), llm({ turn_seq: 2 }), tool({ turn_id: "a", step_id: "s", step_name: "S" }), llm({ turn_id: "b", tags: ["late"] })]);
+  expect(turns.map((turn) => [turn.turn_id, turn.turn_seq, turn.inferred, turn.calls])).toEqual([["a", null, false, 3], [null, 2, false, 1]]);
+  expect(steps).toEqual([{ step_id: "s", step_name: "S", calls: 2 }]);
+  expect(actions.at(-1)).toMatchObject({ late: true, turn_id: null });
+});

@@ -1,0 +1,122 @@
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
+
+/** A pass of an agent's loop: a model call and what it led to. */
+export interface Turn {
+  /** As the caller named it; null when it is inferred. */
+  readonly turn_id: string | null;
+  readonly turn_seq: number | null;
+  /** True: found by the boundaries between model calls, because the caller named none. */
+  readonly inferred: boolean;
+  readonly calls: number;
+}
+
+/** A phase as the caller named it. Phases are never inferred. */
+export interface Step {
+  readonly step_id: string | null;
+  readonly step_name: string | null;
+  readonly calls: number;
+}
+
+/** One call of a run, as its row tells it. */
+export interface Action {
+  readonly id: string;
+  readonly timestamp: string;
+  readonly proxy_type: string | null;
+  readonly proxy_subtype: string | null;
+  readonly source: string | null;
+  /** Model, tool, skill or agent. */
+  readonly target: string | null;
+  readonly http_status_code: number | null;
+  readonly success: boolean | null;
+  readonly error_type: string | null;
+  readonly duration_ms: number | null;
+  readonly prompt_tokens: number | null;
+  readonly completion_tokens: number | null;
+  readonly cost_usd: number | null;
+  readonly turn_id: string | null;
+  readonly turn_seq: number | null;
+  readonly turn_inferred: boolean;
+  readonly step_id: string | null;
+  readonly trace_continuity: string | null;
+  readonly deciding_model: string | null;
+  /** Arrived after the run's end: it is in no total, turn or step. */
+  readonly late: boolean;
+}
+
+export interface Trajectory {
+  readonly turns: Turn[];
+  readonly steps: Step[];
+  readonly actions: Action[];
+}
+
+type Counted<T> = { -readonly [K in keyof T]: T[K] };
+
+const isLate = (row: AuditRow): boolean => Array.isArray(row.tags) && row.tags.includes("late");
+
+function actionOf(row: AuditRow, turn: Turn | null): Action {
+  return {
+    id: row.id ?? "",
+    timestamp: row.timestamp ?? "",
+    proxy_type: row.proxy_type ?? null,
+    proxy_subtype: row.proxy_subtype ?? null,
+    source: row.source ?? null,
+    target: row.mcp_capability_name ?? row.skill_id ?? row.llm_model_used ?? row.actor_agent_id ?? row.server_id ?? null,
+    http_status_code: row.http_status_code ?? null,
+    success: row.success ?? null,
+    error_type: row.error_type ?? null,
+    duration_ms: row.duration_ms ?? null,
+    prompt_tokens: row.llm_prompt_tokens ?? null,
+    completion_tokens: row.llm_completion_tokens ?? null,
+    cost_usd: row.llm_estimated_cost_usd ?? null,
+    turn_id: turn?.turn_id ?? null,
+    turn_seq: turn?.turn_seq ?? null,
+    turn_inferred: turn?.inferred ?? false,
+    step_id: row.step_id ?? null,
+    trace_continuity: row.trace_continuity ?? null,
+    deciding_model: row.deciding_model ?? null,
+    late: isLate(row),
+  };
+}
+
+/** Turns, steps and actions of a run whose rows come in the order of its calls. */
+export function trajectoryOf(rows: readonly AuditRow[]): Trajectory {
+  const turns: Counted<Turn>[] = [];
+  const steps: Counted<Step>[] = [];
+  const named = new Map<string, Counted<Turn>>();
+  const phases = new Map<string, Counted<Step>>();
+  let inferred: { turn: Counted<Turn>; hasModelCall: boolean } | null = null;
+
+  function turnOf(row: AuditRow): Counted<Turn> {
+    if (row.turn_id != null || row.turn_seq != null) {
+      const key = row.turn_id ?? `#${row.turn_seq}`;
+      let turn = named.get(key);
+      if (turn === undefined) turns.push((turn = { turn_id: row.turn_id ?? null, turn_seq: row.turn_seq ?? null, inferred: false, calls: 0 }));
+      named.set(key, turn);
+      turn.turn_seq ??= row.turn_seq ?? null;
+      return turn;
+    }
+    const isModelCall = row.proxy_type === "llm";
+    if (inferred === null || (isModelCall && inferred.hasModelCall)) {
+      inferred = { turn: { turn_id: null, turn_seq: turns.length + 1, inferred: true, calls: 0 }, hasModelCall: false };
+      turns.push(inferred.turn);
+    }
+    inferred.hasModelCall ||= isModelCall;
+    return inferred.turn;
+  }
+
+  const actions = rows.map((row) => {
+    if (isLate(row)) return actionOf(row, null);
+    if (row.step_id != null || row.step_name != null) {
+      const key = row.step_id ?? `#${row.step_name}`;
+      let step = phases.get(key);
+      if (step === undefined) steps.push((step = { step_id: row.step_id ?? null, step_name: row.step_name ?? null, calls: 0 }));
+      phases.set(key, step);
+      step.step_name ??= row.step_name ?? null;
+      step.calls += 1;
+    }
+    const turn = turnOf(row);
+    turn.calls += 1;
+    return actionOf(row, turn);
+  });
+  return { turns, steps, actions };
+}

@@ -1,0 +1,28 @@
+import type { Database } from "../store/database.ts";
+import { firstCallsOfTraces, rowsOfSpans } from "../store/spans.ts";
+
+/** What the ledger already holds of the spans of a batch. Keys are `<trace id>/<span id>`, or the trace id. */
+export interface KnownSpans {
+  /** Told before. */
+  readonly told: ReadonlySet<string>;
+  /** Id of the row of the call the gateway carried itself. */
+  readonly carried: ReadonlyMap<string, { readonly rowId: string; readonly rootTaskId: string | null }>;
+  /** The run the traces' calls belong to. */
+  readonly runs: ReadonlyMap<string, string>;
+}
+
+export async function knownSpans(db: Database, tenantId: string, apiKeyId: string, spans: readonly { readonly traceId: string; readonly spanId: string }[]): Promise<KnownSpans> {
+  const traceIds = spans.map((span) => span.traceId);
+  const [rows, firsts] = await Promise.all([
+    rowsOfSpans(db, tenantId, traceIds, spans.map((span) => span.spanId)),
+    firstCallsOfTraces(db, tenantId, apiKeyId, [...new Set(traceIds)]),
+  ]);
+  const told = new Set<string>();
+  const carried = new Map<string, { rowId: string; rootTaskId: string | null }>();
+  for (const row of rows) {
+    const key = `${row.trace_id}/${row.span_id}`;
+    if (row.source === "otel") told.add(key);
+    else if (!carried.has(key)) carried.set(key, { rowId: row.id, rootTaskId: row.root_task_id });
+  }
+  return { told, carried, runs: new Map(firsts.map((row) => [row.trace_id, row.root_task_id ?? ""])) };
+}

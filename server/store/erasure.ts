@@ -1,0 +1,113 @@
+import { sql } from "kysely";
+import type pg from "pg";
+import type { Database, Trx } from "./database.ts";
+import { PERSONAL } from "./unhashed.ts";
+
+/** Columns that tell whom a row is about. */
+export const SUBJECT_COLUMNS = ["gateway_user_id", "gateway_user_username", "idp_user_id", "idp_user_username", "idp_user_email", "subject_id", "end_user_session_id"] as const;
+export type SubjectColumn = (typeof SUBJECT_COLUMNS)[number];
+
+export interface ErasureRow {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly at: Date;
+  readonly requested_by: string | null;
+  readonly reason: string | null;
+  /** Digests by column. */
+  readonly subject: Readonly<Partial<Record<SubjectColumn, string>>>;
+  readonly rows_erased: number;
+  readonly runs_changed: number;
+}
+
+// Held shared by every shipment and alone by an erasure: a row is in the table before the erasure looks, or arrives after
+// its event is there to be seen.
+const LOCK = "7201837544";
+export const LOCK_AGAINST_ERASURE = `SELECT pg_advisory_xact_lock_shared(${LOCK})`;
+
+/** Of a row's other facts only these are no content: without them totals could not be added up again. */
+const METADATA = `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN jsonb_typeof(a.custom_metadata) = 'object' THEN a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'ship_error'))`;
+
+const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, custom_metadata = ${METADATA}`;
+
+const FORGET_RUN_NAMES = `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
+
+// Answers kept for others who ask the same are content of the call they were made in.
+const FORGET_ANSWERS = `
+  WITH gone AS (DELETE FROM semantic_cache_entries e USING unnest($1::text[], $2::text[]) AS k (tenant_id, call_id) WHERE e.tenant_id = k.tenant_id AND e.call_id = k.call_id RETURNING config_id)
+  UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`;
+
+export interface Erasure {
+  readonly id: string;
+  readonly tenantId: string;
+  /** ISO 8601 with six decimals: rows of calls up to then are erased whenever they arrive. */
+  readonly at: string;
+  readonly requestedBy: string | null;
+  readonly reason: string | null;
+  readonly salt: string;
+  readonly values: Readonly<Partial<Record<SubjectColumn, string>>>;
+  readonly digests: Readonly<Partial<Record<SubjectColumn, string>>>;
+}
+
+/** Erases the subject's rows and records that it was done, all in the caller's transaction. */
+export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: number; runs: number }> {
+  await sql.raw(`SELECT pg_advisory_xact_lock(${LOCK})`).execute(trx);
+  const roots = new Set<string>();
+  const users = new Set<string>();
+  let rows = 0;
+  for (const [column, value] of Object.entries(erasure.values)) {
+    // Column by column, so that each finds its index.
+    const erased = await sql<{ id: string; root_task_id: string | null; user_id: string | null }>`
+      WITH subject AS (
+        SELECT a.id, a.gateway_user_id AS user_id FROM audit_rows a
+        WHERE a.tenant_id = ${erasure.tenantId} AND ${sql.ref(`a.${column}`)} = ${value} AND a.timestamp <= ${erasure.at}::timestamptz AND a.erased_at IS NULL
+      )
+      ${sql.raw(ERASE)}, erased_at = ${erasure.at}::timestamptz FROM subject WHERE a.id = subject.id
+      RETURNING a.id, a.root_task_id, subject.user_id`.execute(trx);
+    rows += erased.rows.length;
+    await sql`
+      WITH gone AS (DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)}) RETURNING config_id)
+      UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`.execute(trx);
+    for (const { root_task_id: root, user_id: user } of erased.rows) {
+      if (root !== null) roots.add(root);
+      if (user !== null) users.add(user);
+    }
+  }
+  const changed = await sql`
+    UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${[...users]}))
+    WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${[...users]}::text[])`.execute(trx);
+  const runs = Number(changed.numAffectedRows ?? 0);
+  await sql`UPDATE run_feedback SET comment = NULL WHERE tenant_id = ${erasure.tenantId} AND end_user_id::text = ANY(${[...users]}) AND comment IS NOT NULL`.execute(trx);
+  await sql`
+    INSERT INTO data_erasures (id, tenant_id, at, requested_by, reason, salt, subject, rows_erased, runs_changed)
+    VALUES (${erasure.id}, ${erasure.tenantId}, ${erasure.at}, ${erasure.requestedBy}, ${erasure.reason}, ${erasure.salt}, ${JSON.stringify(erasure.digests)}::text::jsonb, ${rows}, ${runs})`.execute(trx);
+  return { rows, runs };
+}
+
+export async function erasurePage(db: Database, tenantId: string | null, page: { readonly limit: number; readonly offset: number }): Promise<{ items: ErasureRow[]; total: number }> {
+  const where = tenantId === null ? sql`` : sql`WHERE tenant_id = ${tenantId}`;
+  const found = await sql<ErasureRow>`SELECT id, tenant_id, at, requested_by, reason, subject, rows_erased, runs_changed FROM data_erasures ${where} ORDER BY id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db);
+  const counted = await sql<{ total: number }>`SELECT count(*) AS total FROM data_erasures ${where}`.execute(db);
+  return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
+}
+
+/** How many erasures there have been: a number that changes when there is another. */
+export async function countErasures(db: Database): Promise<number> {
+  const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM data_erasures`.execute(db);
+  return rows[0]?.total ?? 0;
+}
+
+const IS_SUBJECT = SUBJECT_COLUMNS.map((column) => `(e.subject ? '${column}' AND e.subject->>'${column}' = encode(sha256(convert_to(e.salt || a.${column}, 'UTF8')), 'hex'))`).join(" OR ");
+
+/** Erases what has just been stored of subjects erased before it arrived. `which` is a condition on `audit_rows a`. */
+export async function eraseArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
+  const due = await client.query(`SELECT FROM data_erasures WHERE at >= (SELECT min(a.timestamp) FROM audit_rows a WHERE ${which}) LIMIT 1`, [...parameters]);
+  if (due.rowCount === 0) return;
+  const { rows } = await client.query<{ id: string; tenant_id: string; root_task_id: string | null }>(
+    `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND a.timestamp <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
+    [...parameters],
+  );
+  if (rows.length === 0) return;
+  await client.query(FORGET_ANSWERS, [rows.map((row) => row.tenant_id), rows.map((row) => row.id)]);
+  const runs = rows.filter((row) => row.root_task_id !== null);
+  if (runs.length > 0) await client.query(FORGET_RUN_NAMES, [runs.map((row) => row.tenant_id), runs.map((row) => row.root_task_id)]);
+}

@@ -1,0 +1,167 @@
+import type { RUN_STATES } from "@gatehouse/contracts/runs";
+import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
+import { sql } from "kysely";
+import { auditColumns, isoColumn } from "./audit-columns.ts";
+import type { Database } from "./database.ts";
+
+export type RunState = (typeof RUN_STATES)[number];
+export type EndState = Exclude<RunState, "open">;
+
+/** A run as the ledger's rows add up to it. Times are ISO 8601 UTC; a late call is in `late_calls` and nowhere else. */
+export interface RunRow {
+  readonly root_task_id: string;
+  /** What the caller called it; null when it was minted. */
+  readonly run_id: string | null;
+  readonly resource_group_id: string;
+  readonly state: RunState;
+  readonly state_source: "client" | "derived" | null;
+  readonly outcome: string | null;
+  readonly started_at: string;
+  readonly last_call_at: string | null;
+  readonly ended_at: string | null;
+  readonly calls: number;
+  readonly llm_calls: number;
+  readonly tool_calls: number;
+  readonly tool_errors: number;
+  readonly errors: number;
+  readonly late_calls: number;
+  readonly external_calls: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cost_micro_usd: number;
+  readonly unpriced_calls: number;
+}
+
+const RUN = sql`root_task_id, run_id, resource_group_id, state, state_source, outcome, ${isoColumn("started_at")} AS started_at, ${isoColumn("active_at")} AS last_call_at, ${isoColumn("ended_at")} AS ended_at,
+  calls, llm_calls, tool_calls, tool_errors, errors, late_calls, external_calls, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_calls`;
+
+/** The run of one of the ids that `participant` took part in; the first id that has one counts. */
+export async function findRun(db: Database, tenantId: string, ids: readonly string[], participant: string): Promise<RunRow | undefined> {
+  const { rows } = await sql<RunRow>`
+    SELECT ${RUN} FROM runs WHERE tenant_id = ${tenantId} AND root_task_id = ANY(${ids}) AND participants @> ARRAY[${participant}]
+    ORDER BY array_position(${ids}::text[], root_task_id) LIMIT 1`.execute(db);
+  return rows[0];
+}
+
+const ACTION_FIELDS: readonly FieldName[] = [
+  "id", "timestamp", "proxy_type", "proxy_subtype", "source", "llm_model_used", "llm_provider", "server_id", "mcp_capability_name", "skill_id", "actor_agent_id",
+  "http_status_code", "success", "error_type", "duration_ms", "llm_prompt_tokens", "llm_completion_tokens", "llm_estimated_cost_usd",
+  "turn_id", "turn_seq", "step_id", "step_name", "trace_continuity", "parent_task_id", "delegation_depth", "deciding_model", "tags",
+];
+
+/** The rows of a run in the order of the calls, at most `limit`. */
+export async function runActions(db: Database, tenantId: string, rootTaskId: string, limit: number): Promise<AuditRow[]> {
+  const { rows } = await sql<AuditRow>`
+    SELECT ${auditColumns(ACTION_FIELDS)} FROM audit_rows
+    WHERE root_task_id = ${rootTaskId} AND tenant_id = ${tenantId} AND coalesce(proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND proxy_type IS DISTINCT FROM 'portal'
+    ORDER BY audit_rows.timestamp, audit_rows.id LIMIT ${limit}`.execute(db);
+  return rows;
+}
+
+const DERIVED = sql`CASE WHEN coalesce(last_result, 'completed') <> 'completed' THEN last_result WHEN degraded THEN 'completed_degraded' ELSE 'completed' END`;
+
+/**
+ * Ends a run that is open: in `state`, or without one in the state its calls led to. An outcome is kept beside the state,
+ * the first one told after the end too. Returns the run as it is then.
+ */
+export async function endRun(db: Database, tenantId: string, rootTaskId: string, end: { readonly state: EndState | null; readonly outcome: string | null; readonly at: string }): Promise<RunRow | undefined> {
+  const { state, outcome, at } = end;
+  const { rows } = await sql<RunRow>`
+    UPDATE runs SET
+      outcome = CASE WHEN state = 'open' THEN coalesce(${outcome}::text, outcome) ELSE coalesce(outcome, ${outcome}::text) END,
+      state_source = CASE WHEN state = 'open' THEN ${state === null ? "derived" : "client"} ELSE state_source END,
+      ended_at = coalesce(ended_at, ${at}::timestamptz), closed_at = coalesce(closed_at, ${at}::timestamptz),
+      state = CASE WHEN state = 'open' THEN coalesce(${state}::text, ${DERIVED}) ELSE state END
+    WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId}
+    RETURNING ${RUN}`.execute(db);
+  return rows[0];
+}
+
+const SWEPT_AT_ONCE = 1_000;
+
+/**
+ * Ends the open runs that have had no call for their tenant's `run_idle_minutes`, in the state their last call led to.
+ * They ended with that call; calls are late from now on. Safe in many processes at once. Returns how many it ended.
+ */
+export async function sweepRuns(db: Database, now: Date): Promise<number> {
+  for (let total = 0; ; ) {
+    const { numAffectedRows } = await sql`
+      UPDATE runs r SET state = ${DERIVED}, state_source = 'derived', ended_at = active_at, closed_at = ${now}
+      FROM (SELECT o.tenant_id, o.root_task_id FROM tenants t CROSS JOIN LATERAL (
+              SELECT tenant_id, root_task_id FROM runs
+              WHERE tenant_id = t.id AND state = 'open' AND active_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute'
+              ORDER BY tenant_id, root_task_id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED) o) idle
+      WHERE r.tenant_id = idle.tenant_id AND r.root_task_id = idle.root_task_id`.execute(db);
+    const ended = Number(numAffectedRows ?? 0);
+    total += ended;
+    if (ended < SWEPT_AT_ONCE) return total;
+  }
+}
+
+export interface RunFilters {
+  readonly state?: RunState | undefined;
+  readonly outcome?: string | undefined;
+  /** ISO 8601; runs that started at or after. */
+  readonly from?: string | undefined;
+  /** ISO 8601; runs that started before. */
+  readonly to?: string | undefined;
+}
+
+/** Runs of a resource group, newest first. */
+export async function runPage(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: { readonly limit: number; readonly offset: number }): Promise<{ items: RunRow[]; total: number }> {
+  const where = sql`tenant_id = ${tenantId} AND resource_group_id = ${groupId}
+    AND (${filters.state ?? null}::text IS NULL OR state = ${filters.state ?? null}) AND (${filters.outcome ?? null}::text IS NULL OR outcome = ${filters.outcome ?? null})
+    AND (${filters.from ?? null}::timestamptz IS NULL OR runs.started_at >= ${filters.from ?? null}) AND (${filters.to ?? null}::timestamptz IS NULL OR runs.started_at < ${filters.to ?? null})`;
+  const [found, counted] = await Promise.all([
+    sql<RunRow>`SELECT ${RUN} FROM runs WHERE ${where} ORDER BY runs.started_at DESC, root_task_id LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db),
+    sql<{ total: number }>`SELECT count(*) AS total FROM runs WHERE ${where}`.execute(db),
+  ]);
+  return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
+}
+
+/** Runs and their calls summed over the hours or days in which the runs started. */
+export interface RunSums {
+  /** Start of the hour or day, ISO 8601 UTC; null over a whole window. */
+  readonly at: string | null;
+  readonly runs: number;
+  readonly open: number;
+  readonly completed: number;
+  readonly completed_degraded: number;
+  readonly exhausted: number;
+  readonly errored: number;
+  readonly blocked_policy: number;
+  readonly cancelled: number;
+  readonly ended_by_client: number;
+  readonly resolved: number;
+  readonly escalated: number;
+  readonly handed_off: number;
+  readonly abandoned_by_user: number;
+  readonly calls: number;
+  readonly llm_calls: number;
+  readonly tool_calls: number;
+  readonly tool_errors: number;
+  readonly errors: number;
+  readonly late_calls: number;
+  readonly asserted_calls: number;
+  readonly intact_calls: number;
+  readonly external_calls: number;
+  readonly prompt_tokens: number;
+  readonly completion_tokens: number;
+  readonly cost_micro_usd: number;
+  readonly unpriced_calls: number;
+  readonly longest: number;
+}
+
+const SUMMED = ["runs", "open", "completed", "completed_degraded", "exhausted", "errored", "blocked_policy", "cancelled", "ended_by_client", "resolved", "escalated", "handed_off", "abandoned_by_user", "calls", "llm_calls", "tool_calls", "tool_errors", "errors", "late_calls", "asserted_calls", "intact_calls", "external_calls", "prompt_tokens", "completion_tokens", "cost_micro_usd", "unpriced_calls"];
+
+const SUMS = sql.raw(`${SUMMED.map((name) => `coalesce(sum(${name}), 0)::bigint AS ${name}`).join(", ")}, coalesce(max(longest), 0) AS longest`);
+
+/** One sum over the window, or one for each hour or day in it that has runs. Whole hours only. */
+export async function runSums(db: Database, tenantId: string, groupId: string, window: { readonly from: string; readonly to: string }, bucket: "hour" | "day" | null): Promise<RunSums[]> {
+  const at = bucket === null ? sql`NULL` : sql`to_char(date_trunc(${sql.lit(bucket)}, hour, 'UTC') AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"')`;
+  const { rows } = await sql<RunSums>`
+    SELECT ${at} AS at, ${SUMS} FROM run_hourly
+    WHERE tenant_id = ${tenantId} AND resource_group_id = ${groupId} AND hour >= date_trunc('hour', ${window.from}::timestamptz, 'UTC') AND hour < ${window.to}::timestamptz
+    ${bucket === null ? sql`` : sql`GROUP BY 1 ORDER BY 1`}`.execute(db);
+  return rows;
+}

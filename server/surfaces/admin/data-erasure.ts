@@ -1,0 +1,38 @@
+import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
+import { erasureEvent, erasureRequest } from "@gatehouse/contracts/data-erasure";
+import { eraseDataSubject, listErasures } from "../../ledger/erasure.ts";
+import { operation, type Operation } from "./operation.ts";
+import { listed } from "./resource.ts";
+
+const PATH = "/v1/admin/data-erasure";
+const common = { tag: "Data erasure", access: "data:erasure", path: PATH } as const;
+
+export const dataErasureOperations: readonly Operation[] = [
+  operation({
+    ...common,
+    reach: "one",
+    method: "POST",
+    summary: "Erase a data subject",
+    description: "Content and direct identifiers go from audit rows, from rows still in a journal and from runs. The hash-chained layer stays and verifies as before. The event is append-only and sealed in the admin log.",
+    body: erasureRequest,
+    answer: { status: 201, about: "What was erased", schema: erasureEvent },
+    run: (call) =>
+      call.write(async (write) => {
+        const { subject, reason } = call.body;
+        const event = await eraseDataSubject(write.trx, { tenantId: call.tenantId, subject, reason: reason ?? null, requestedBy: call.actor.username }, write.directory.clock);
+        // Answers that are kept for others may have been the subject's: what processes hold of them is let go.
+        write.notify(call.tenantId, "policy");
+        write.log({ tenant_id: call.tenantId, action: "erase", resource: "data-erasure", resource_id: event.id, after: event });
+        return event;
+      }),
+  }),
+  operation({
+    ...common,
+    reach: "any",
+    method: "GET",
+    summary: "List erasures",
+    query: pageQuery,
+    answer: { status: 200, about: "One page of events, newest first", schema: listOf("erasures", erasureEvent) },
+    run: (call) => listed("erasures", call, (page) => listErasures(call.services.directory.db, call.tenantOrAll, page)),
+  }),
+];

@@ -1,0 +1,68 @@
+import { listOf } from "@gatehouse/contracts/conventions";
+import { run, runQuery, runStats as statsSchema, runTimeseries as timeseriesSchema, runWindow as windowQuery } from "@gatehouse/contracts/runs";
+import { resourceGroups } from "../../directory/groups/resource-groups.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
+import { listRuns, runStats, runTimeseries, runWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
+import { operation, type AdminCall, type Operation } from "./operation.ts";
+import { idOf, listed } from "./resource.ts";
+
+const PATH = "/v1/admin/ai-systems/{id}/runs";
+const common = { tag: "Runs", access: "assurance:read", reach: "one", subject: "resource_groups", method: "GET" } as const;
+
+/** Hours of ten years: more would be a mistake. */
+const MOST_WINDOW_MS = 3_660 * 86_400_000;
+
+/** Refuses an AI System that is not there: it is a resource group of the tenant. */
+async function known<Query>(call: AdminCall<Query, unknown>): Promise<string> {
+  await resourceGroups.get(call.services.directory, call.tenantId, idOf(call));
+  return idOf(call);
+}
+
+function windowOf(call: AdminCall<{ from?: string | undefined; to?: string | undefined }, unknown>): RunWindow {
+  const window = runWindow(call.query, call.services.directory.clock.now());
+  const span = Date.parse(window.to) - Date.parse(window.from);
+  if (span <= 0) throw new Refused(refuse("invalid_query", undefined, { fields: [{ field: "to", message: "must be after from" }] }));
+  if (span > MOST_WINDOW_MS) throw new Refused(refuse("invalid_query", undefined, { fields: [{ field: "from", message: "must be within ten years of to" }] }));
+  return window;
+}
+
+export const runOperations: readonly Operation[] = [
+  operation({
+    ...common,
+    path: PATH,
+    summary: "List the runs of an AI System",
+    description: "Newest first. An AI System is a resource group seen as an agent or application; these are the runs of its own calls, without those of groups below it.",
+    query: runQuery,
+    answer: { status: 200, about: "One page of them", schema: listOf("runs", run) },
+    async run(call) {
+      const groupId = await known(call);
+      return listed("runs", call, (page) => listRuns(call.services.directory.db, call.tenantId, groupId, call.query, page));
+    },
+  }),
+  operation({
+    ...common,
+    path: `${PATH}/stats`,
+    summary: "Figures of the runs that started in a window",
+    description: "Cost, trajectory length, errors, states and reported outcomes, and how far each rests on what the gateway saw. The window begins with the hour `from` is in.",
+    query: windowQuery,
+    answer: { status: 200, about: "Over the whole window", schema: statsSchema },
+    async run(call) {
+      const window = windowOf(call);
+      const groupId = await known(call);
+      return { ai_system_id: groupId, ...window, ...(await runStats(call.services.directory.db, call.tenantId, groupId, window)) };
+    },
+  }),
+  operation({
+    ...common,
+    path: `${PATH}/timeseries`,
+    summary: "The same figures by hour or day",
+    description: "Hours for windows of 48 hours and under, days above, in UTC.",
+    query: windowQuery,
+    answer: { status: 200, about: "One bucket after another, empty ones included", schema: timeseriesSchema },
+    async run(call) {
+      const window = windowOf(call);
+      const groupId = await known(call);
+      return { ai_system_id: groupId, ...window, ...(await runTimeseries(call.services.directory.db, call.tenantId, groupId, window)) };
+    },
+  }),
+];

@@ -1,0 +1,53 @@
+/** Attributes of OTLP in JSON (AnyValue) as plain values. 64-bit integers may be texts or numbers. */
+export type Attributes = Readonly<Record<string, unknown>>;
+
+const MOST_DEPTH = 16;
+
+export function attributesOf(list: unknown): Attributes {
+  const attributes: Record<string, unknown> = {};
+  if (!Array.isArray(list)) return attributes;
+  for (const item of list) {
+    const { key, value } = (item ?? {}) as { key?: unknown; value?: unknown };
+    if (typeof key === "string") attributes[key] = plain(value, 0);
+  }
+  return attributes;
+}
+
+function plain(value: unknown, depth: number): unknown {
+  if (typeof value !== "object" || value === null || depth > MOST_DEPTH) return null;
+  const any = value as Record<string, unknown>;
+  if (typeof any.stringValue === "string") return any.stringValue;
+  if (typeof any.boolValue === "boolean") return any.boolValue;
+  if (any.intValue !== undefined) return integer(any.intValue);
+  if (any.doubleValue !== undefined) return Number.isFinite(Number(any.doubleValue)) ? Number(any.doubleValue) : String(any.doubleValue);
+  if (typeof any.bytesValue === "string") return any.bytesValue;
+  const list = (any.arrayValue as { values?: unknown } | undefined)?.values;
+  if (any.arrayValue !== undefined) return Array.isArray(list) ? list.map((item) => plain(item, depth + 1)) : [];
+  const pairs = (any.kvlistValue as { values?: unknown } | undefined)?.values;
+  if (any.kvlistValue !== undefined) return Object.fromEntries((Array.isArray(pairs) ? pairs : []).map(({ key, value: member }) => [String(key), plain(member, depth + 1)]));
+  return null;
+}
+
+/** A number where it is exact, else the digits. */
+function integer(value: unknown): number | string | null {
+  if (typeof value !== "number" && (typeof value !== "string" || !/^-?\d{1,20}$/.test(value))) return null;
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : String(value);
+}
+
+export function textOf(attributes: Attributes, ...names: readonly string[]): string | null {
+  for (const name of names) {
+    const value = attributes[name];
+    if (typeof value === "string" && value !== "") return value;
+  }
+  return null;
+}
+
+/** A count: an integer from 0. */
+export function countOf(attributes: Attributes, ...names: readonly string[]): number | null {
+  for (const name of names) {
+    const value = attributes[name];
+    if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return value;
+  }
+  return null;
+}

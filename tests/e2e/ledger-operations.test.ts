@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import pg from "pg";
+import { doctorCommand } from "../../server/cli/doctor.ts";
+import { rowsOf, type Served, serveModels } from "../support/admin.ts";
+import { removeDirectory, temporaryDirectory } from "../support/gateway.ts";
+import { startWorld, type World } from "../support/world.ts";
+
+let world: World;
+let served: Served;
+let directory: string;
+
+beforeAll(async () => {
+  directory = await temporaryDirectory();
+  world = await startWorld({ GW_AUDIT_CHECKPOINT_FILE: join(directory, "checkpoints.jsonl") });
+  served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
+}, 30_000);
+afterAll(async () => {
+  await world.end();
+  await removeDirectory(directory);
+});
+
+async function chat(headers: Record<string, string> = {}, key = served.apiKey): Promise<number> {
+  const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key, ...headers }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hello" }] }) });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+const sql = async (text: string) => {
+  const client = new pg.Client({ connectionString: world.databaseUrl });
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+};
+
+const metric = async (name: string): Promise<number> => {
+  const text = await (await fetch(`${world.gateway.adminUrl}/metrics`)).text();
+  return Number(text.split("\n").find((line) => line.startsWith(`${name} `))?.split(" ").at(-1));
+};
+
+test("metrics tell rows written, syncs, and what verifications said", async () => {
+  for (let i = 0; i < 3; i++) expect(await chat({ "x-correlation-id": `call ${i}` })).toBe(200);
+  await rowsOf(world.admin, { proxy_subtype: "chat_completions" }, 3);
+  expect(await metric("gatehouse_ledger_rows_written_total")).toBeGreaterThanOrEqual(3);
+  expect(await metric("gatehouse_ledger_syncs_total")).toBeGreaterThan(0);
+  expect(await metric("gatehouse_ledger_sync_seconds_total")).toBeGreaterThan(0);
+  expect(await metric("gatehouse_ledger_refused_total")).toBe(0);
+  expect(await metric("gatehouse_ledger_shipping")).toBe(1);
+  const { chains } = await world.admin.get("/v1/admin/audit/chains");
+  expect((await world.admin.post(`/v1/admin/audit/chains/${chains[0].chain_id}/verify`, {})).verdict).toBe("intact");
+  expect(await metric('gatehouse_ledger_verifications_total{verdict="intact"}')).toBe(1);
+});
+
+test("rows are exported as CSV and as JSON lines, and a wrong query names its field", async () => {
+  const csv = (await world.admin.request("POST", "/v1/admin/proxy-logs/export", { format: "csv", filters: { proxy_subtype: "chat_completions" }, order: "asc" })).body as string;
+  const [header = "", ...lines] = csv.trimEnd().split("\r\n");
+  expect(header).toContain("correlation_id");
+  expect(lines).toHaveLength(3);
+  for (const [i, line] of lines.entries()) expect(line).toContain(`call ${i}`);
+  const one = await world.admin.request("POST", "/v1/admin/proxy-logs/export", { filters: { correlation_id: "call 1" } });
+  expect(one.body).toMatchObject({ correlation_id: "call 1", llm_model_used: "fake-1" });
+  const wrong = await world.admin.request("POST", "/v1/admin/proxy-logs/export", { format: "csv", filters: { nonsense: 1 } });
+  expect([wrong.status, wrong.body.fields[0].field]).toEqual([400, "filters.nonsense"]);
+});
+
+test("a data subject is erased through the API, and the chain and the admin log still verify", async () => {
+  await chat({ "x-gw-session-id": "mary", "x-correlation-id": "about mary" });
+  const [row] = await rowsOf(world.admin, { correlation_id: "about mary" }, 1);
+  const path = "/v1/admin/data-erasure?tenant_id=default";
+  const event = await world.admin.post(path, { subject: { end_user_session_id: row.end_user_session_id }, reason: "asked for" });
+  expect(event).toMatchObject({ rows_erased: 1, identifiers: ["end_user_session_id"] });
+  const [erased] = await rowsOf(world.admin, { id: row.id }, 1);
+  expect(erased).toMatchObject({ correlation_id: null, request_body_preview: null, end_user_session_id: null, row_hash: row.row_hash });
+  expect(erased.erased_at).not.toBeNull();
+  expect((await world.admin.get(path)).erasures[0].id).toBe(event.id);
+  expect((await world.admin.post(`/v1/admin/audit/chains/${row.chain_id}/verify`, {}))).toMatchObject({ verdict: "intact", bodies_erased: 1 });
+  expect((await world.admin.post("/v1/admin/admin-log/verify", {})).findings).toEqual([]);
+  const nameless = await world.admin.request("POST", path, { subject: {} });
+  expect(nameless.status).toBe(400);
+});
+
+test("the doctor finds nothing wrong, then a row somebody changed", async () => {
+  let printed = "";
+  const io = { stdout: (text: string) => void (printed += text), stderr: (text: string) => void (printed += text) };
+  const env = { GW_DATA_DIR: world.gateway.dataDir, DATABASE_URL: world.databaseUrl };
+  const code = await doctorCommand([], env, io);
+  expect([code, printed]).toEqual([0, expect.stringContaining("intact over its newest")]);
+  for (const about of ["settings", "data directory", "journal", "disk", "migrations", "partitions", "signing key"]) expect(printed).toMatch(new RegExp(`^ok +${about}`, "m"));
+  await sql("UPDATE audit_rows SET http_status_code = 204 WHERE chain_seq = 2");
+  printed = "";
+  expect(await doctorCommand(["--json"], env, io)).toBe(1);
+  expect(JSON.parse(printed).findings.filter((finding: any) => finding.state === "wrong")).toMatchObject([{ about: "audit chain", detail: expect.stringContaining("altered") }]);
+  printed = "";
+  expect(await doctorCommand([], { ...env, GW_NONSENSE: "1" }, io)).toBe(1);
+  expect(printed).toContain("GW_NONSENSE");
+  expect(await doctorCommand([], { ...env, DATABASE_URL: "postgres://127.0.0.1:1/none" }, io)).toBe(1);
+});
+
+test("checkpoints are in their file as soon as they are in the database", async () => {
+  await world.gateway.stop();
+  expect(existsSync(join(directory, "checkpoints.jsonl"))).toBe(true);
+  const lines = readFileSync(join(directory, "checkpoints.jsonl"), "utf8").trimEnd().split("\n");
+  const [stored] = await sql("SELECT count(*)::int AS n, max(chain_seq)::int AS newest FROM audit_checkpoints");
+  expect(lines.length).toBe(stored.n);
+  expect(JSON.parse(lines.at(-1) ?? "").chain_seq).toBe(stored.newest);
+});

@@ -1,0 +1,92 @@
+import { connect, createServer, type Server, type Socket } from "node:net";
+
+/** A way to a PostgreSQL that can be taken away, or cut at the worst moment. */
+export interface DatabaseProxy {
+  /** Of the same database, through the proxy. */
+  readonly url: string;
+  /** Refuses connections and breaks those there are. */
+  stop(): Promise<void>;
+  /** Goes on at the same address. */
+  start(): Promise<void>;
+  /** From now on breaks the first connections whose COMMIT has reached the server, before the answer comes back. */
+  cutAfterCommit(times: number): void;
+  /** How often it has done so. */
+  readonly cuts: number;
+  close(): Promise<void>;
+}
+
+/** "Q", the length, and the text: what a client sends for `COMMIT`. */
+const COMMIT = Buffer.from("Q\0\0\0\x0bCOMMIT\0", "latin1");
+
+export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
+  const to = new URL(databaseUrl);
+  const directory = to.searchParams.get("host");
+  const port = Number(to.port || 5432);
+  const server = () => (directory?.startsWith("/") ? connect({ path: `${directory}/.s.PGSQL.${port}` }) : connect({ host: to.hostname, port }));
+  const sockets = new Set<Socket>();
+  let left = 0;
+  let cuts = 0;
+  let listening: Server | null = null;
+  let at = 0;
+
+  function join(client: Socket): void {
+    const upstream = server();
+    let cutting = false;
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
+        sockets.delete(socket);
+        client.destroy();
+        // What was sent still arrives: only the answer is lost.
+        if (cutting) upstream.end();
+        else upstream.destroy();
+      });
+    }
+    client.on("data", (piece: Buffer) => {
+      if (left > 0 && piece.indexOf(COMMIT) >= 0) {
+        left--;
+        cuts++;
+        cutting = true;
+      }
+      upstream.write(piece);
+    });
+    upstream.on("data", (piece: Buffer) => {
+      if (cutting) client.destroy();
+      else client.write(piece);
+    });
+  }
+
+  async function start(): Promise<void> {
+    const next = createServer(join);
+    await new Promise<void>((resolve, reject) => next.once("error", reject).listen(at, "127.0.0.1", resolve));
+    at = (next.address() as { port: number }).port;
+    listening = next;
+  }
+
+  async function stop(): Promise<void> {
+    const last = listening;
+    listening = null;
+    const closed = new Promise<void>((resolve) => (last === null ? resolve() : last.close(() => resolve())));
+    for (const socket of sockets) socket.destroy();
+    await closed;
+  }
+
+  await start();
+  const url = new URL(databaseUrl);
+  url.hostname = "127.0.0.1";
+  url.port = String(at);
+  url.searchParams.delete("host");
+  return {
+    url: url.href,
+    start,
+    stop,
+    cutAfterCommit(times) {
+      left = times;
+    },
+    get cuts() {
+      return cuts;
+    },
+    close: stop,
+  };
+}
