@@ -28,7 +28,7 @@ function auditRow(): string {
   return `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the field; the canonical bytes hold those fields in the order the format lists them. A field that does not apply is null.\n\n${table(["field", "kind", "type", "hashed", "what it is"], rows)}\n`;
 }
 
-const CREDENTIALS = { group: "API key or portal token", key: "API key", user: "portal token", user_or_key: "portal token or API key", anyone: "none" } as const;
+const CREDENTIALS = { group: "API key or portal token", key: "API key", user: "portal token", user_or_key: "portal token or API key", anyone: "none", key_or_none: "none, or API key" } as const;
 
 function routes(): string {
   const governed = GOVERNED_ROUTES.map(({ method, path, audit, admits }) => [method, `\`${path.replace(/\{.*\}/, "")}\``, CREDENTIALS[admits ?? "group"], `${audit.proxyType} / ${audit.proxySubtype}`]);

@@ -25,6 +25,12 @@ import { Notices } from "./governance/notices/notices.ts";
 import { Road } from "./governance/road.ts";
 import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
 import { media } from "./governance/routing/media.ts";
+import { recordDiscovery } from "./directory/tools/mcp-servers.ts";
+import { type Actor, write } from "./directory/writes/write.ts";
+import { connectedDiscovery } from "./governance/authorization/discover-connected.ts";
+import { diffTools } from "./wire/mcp/tool-definitions.ts";
+import { authorizationMemory, forgetAuthorization } from "./governance/authorization/authorization-memory.ts";
+import type { AuthorizationParts } from "./governance/authorization/authorization-parts.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
 import { toolMemory } from "./governance/tools/tool-memory.ts";
 import { recordedCredentials } from "./governance/tools/upstream-credentials.ts";
@@ -46,6 +52,7 @@ import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
+import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { LetterBox } from "./directory/tools/letter-box.ts";
 import { forgetLetters } from "./store/tool-letters.ts";
 import { expireApprovals } from "./store/approvals.ts";
@@ -97,6 +104,7 @@ const AFTER_DRAIN_SECONDS = 5;
 const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
+const OAUTH_TOKENS_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
 const LETTERS_FORGOTTEN_MS = 300_000;
 const RUNS_SWEPT_MS = 30_000;
@@ -109,6 +117,9 @@ const ALERTS_RESOLVED_MS = 60_000;
 const ANSWERS_PRUNED_MS = 60_000;
 const COUNTERS_RECONCILED_MS = 10_000;
 const COUNTERS_RESOLVED_MS = 2_000;
+
+/** Whoever has no name in the admin log. */
+const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -151,6 +162,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
           every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log),
           every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
           every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
+          every(OAUTH_TOKENS_PRUNED_MS, "prune_oauth_tokens", () => pruneOrphanTokens(db), log),
           every(LETTERS_FORGOTTEN_MS, "forget_tool_letters", () => forgetLetters(db), log),
         ]
       : [];
@@ -165,7 +177,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -354,14 +366,29 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const credentials = new CredentialCache(connection.db, clock);
   const users = new EndUserCache(connection.db, clock);
   const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
+  const send = toolServerSend(parts.upstream.outbound);
+  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
+  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
+  const discovery = connectedDiscovery(
+    directory,
+    toolServerDiscovery(send, config.mcpStatelessProbe, config.allowPrivateUpstreams),
+    async (tenantId, serverId, url, found) => {
+      await write(directory, GATEWAY, (change) => recordDiscovery(change, tenantId, serverId, url, found, diffTools));
+      await follower.caughtUp();
+    },
+    (error) => log.warn("connected_discovery_failed", { error }),
+  );
+  const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, users, tokens, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory(), discovery };
   const follower = new ConfigFollower(
     connection,
     {
       tenantChanged: (tenantId) => snapshots.renew(tenantId),
       credentialChanged: (keyHash) => credentials.drop(keyHash),
+      oauthTokensChanged: (tenantId, ref) => forgetAuthorization(authorization.memory, tenantId, ref),
       userChanged: (tenantId, userId) => users.drop(tenantId, userId),
       async everythingChanged() {
         credentials.dropAll();
+        authorization.memory.tokens.clear();
         users.dropAll();
         await snapshots.renewAll();
       },
@@ -403,13 +430,14 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
+    authorization,
     tools: {
       db: connection.db,
       secrets,
       clock,
-      send: toolServerSend(parts.upstream.outbound),
+      send,
       credentials: recordedCredentials,
-      origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback },
+      origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
       memory: toolMemory(),
       letters: new LetterBox(connection.db, secrets, log),
     },
@@ -421,8 +449,6 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const reading = { db: connection.db, secrets, clock, log, shipped: () => ledger.shipped() };
   const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
   const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
-  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
-  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   await feed.start();
   const portal = {

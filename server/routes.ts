@@ -12,6 +12,8 @@ import { embeddings } from "./surfaces/llm/embeddings.ts";
 import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
+import { authorize, callback, clientMetadata, decide, deleteToken, listTokens, register, resourceMetadata, revoke, serverMetadata, token } from "./surfaces/oauth/broker.ts";
+import { appResource } from "./surfaces/mcp/app-resource.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
@@ -40,6 +42,8 @@ export interface Governed extends Omit<GovernedRoute, "surface"> {
 
 const mcp = (proxySubtype: string) => ({ proxyType: "mcp", proxySubtype }) as const;
 const virtualMcp = (proxySubtype: string) => ({ proxyType: "virtual_mcp", proxySubtype }) as const;
+const oauth = (proxySubtype: string) => ({ proxyType: "oauth", proxySubtype }) as const;
+const BROKER = "/v1/proxy/oauth/:server_id/:idp_server_id";
 const llm = (proxySubtype: string) => ({ proxyType: "llm", proxySubtype }) as const;
 
 export const GOVERNED_ROUTES: readonly Governed[] = [
@@ -59,6 +63,25 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   ]),
   { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
+  // Before the sub-paths of tool servers, which these would be. A client has no credential yet when it asks for them.
+  ...["/v1/proxy/mcp/:server_id/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1/proxy/mcp/:server_id", `${BROKER}/.well-known/oauth-protected-resource`].map(
+    (path): Governed => ({ method: "GET", path, surface: resourceMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" }),
+  ),
+  ...["openid-configuration", "oauth-authorization-server"].flatMap((document) =>
+    [`/v1/proxy/mcp/:server_id/.well-known/${document}`, `/.well-known/${document}${BROKER}`, `${BROKER}/.well-known/${document}`].map(
+      (path): Governed => ({ method: "GET", path, surface: serverMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" }),
+    ),
+  ),
+  { method: "GET", path: `${BROKER}/client-metadata.json`, surface: clientMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" },
+  { method: "GET", path: `${BROKER}/authorize`, surface: authorize, audit: oauth("oauth_authorize"), body: false, admits: "key_or_none" },
+  { method: "POST", path: `${BROKER}/authorize`, surface: decide, audit: oauth("oauth_authorize"), body: true, admits: "key_or_none" },
+  { method: "GET", path: `${BROKER}/callback`, surface: callback, audit: oauth("oauth_callback"), body: false, admits: "key_or_none" },
+  { method: "POST", path: `${BROKER}/token`, surface: token, audit: oauth("oauth_token"), body: true, admits: "key_or_none" },
+  { method: "POST", path: `${BROKER}/revoke`, surface: revoke, audit: oauth("oauth_revoke"), body: true, admits: "key_or_none" },
+  { method: "POST", path: `${BROKER}/register`, surface: register, audit: oauth("oauth_register"), body: true, admits: "key_or_none" },
+  { method: "GET", path: `${BROKER}/tokens`, surface: listTokens, audit: oauth("oauth_tokens"), body: false },
+  { method: "DELETE", path: `${BROKER}/tokens/:token_id`, surface: deleteToken, audit: oauth("oauth_tokens"), body: false },
+  { method: "GET", path: "/v1/portal/mcp-apps/:server_id/resource", surface: appResource, audit: { proxyType: "portal", proxySubtype: "mcp_app_resource" }, body: false },
   { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("sse_stream"), body: false },
   { method: "DELETE", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_session_end"), body: false },
@@ -72,7 +95,7 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "DELETE", path: "/v1/proxy/vmcp/:virtual_server_id", surface: virtualToolServer, audit: virtualMcp("mcp_session_end"), body: false },
   { method: "GET", path: "/v1/runs/:root_task_id", surface: ({ runs }) => runInspect(runs), audit: llm("run_inspect"), body: false },
   { method: "POST", path: "/v1/runs/:root_task_id/end", surface: ({ runs }) => runEnd(runs), audit: llm("run_end"), body: true },
-  { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), body: "may_be_gzip" },
+  { method: "POST", path: "/v1/ingest/otel/v1/traces", surface: ({ traces }) => otelTraces(traces), audit: llm("otel_traces"), admits: "key", body: "may_be_gzip" },
   ...PORTAL_ROUTES,
 ];
 

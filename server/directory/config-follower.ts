@@ -11,6 +11,8 @@ export interface ConfigListener {
   tenantChanged(tenantId: string): Promise<void>;
   /** An API key was made, changed, rotated or revoked. */
   credentialChanged(keyHash: string): void;
+  /** What a principal holds for a tool server changed; `ref` as the change names it. */
+  oauthTokensChanged?(tenantId: string, ref: string): void;
   /** What is known of an end user changed; null: of any of the tenant's. */
   userChanged(tenantId: string, userId: string | null): void;
   /** More changed than can be told apart. */
@@ -119,6 +121,7 @@ export class ConfigFollower {
         await this.listener.everythingChanged();
       } else {
         for (const change of changes) if (change.topic === "api_key" && change.ref !== null) this.listener.credentialChanged(change.ref);
+        for (const change of changes) if (change.topic === "oauth_tokens" && change.ref !== null) this.listener.oauthTokensChanged?.(change.tenant_id, change.ref);
         for (const change of changes) if (change.topic === "end_user") this.listener.userChanged(change.tenant_id, change.ref);
         for (const tenantId of new Set(changes.filter(({ topic }) => topic === "tenant" || topic === "policy").map(({ tenant_id }) => tenant_id))) await this.listener.tenantChanged(tenantId);
       }

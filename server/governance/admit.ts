@@ -7,7 +7,8 @@ import type { Clock } from "../kernel/clock.ts";
 import { type Refusal, refuse } from "../kernel/errors.ts";
 import { type SecretBox, sha256Hex } from "../kernel/secrets.ts";
 import type { Call } from "./call.ts";
-import { presentedCredential } from "./presented.ts";
+import { readAccessToken } from "./authorization/gateway-tokens.ts";
+import { type Presented, presentedCredential } from "./presented.ts";
 import { joinRun } from "./record/run.ts";
 import { isRefusal } from "./surface.ts";
 
@@ -21,10 +22,11 @@ export interface AdmissionParts {
 }
 
 /**
- * Who may come in by a route. `group`: an API key or an end user, in a resource group. `key`: an API key in one. `user`: an end user, in a group or
- * not. `user_or_key`: either. `anyone`: whoever names a tenant, or none.
+ * Who may come in by a route. `group`: an API key or an end user, in a resource group. `key`: an API key in one. `user`: an
+ * end user, in a group or not. `user_or_key`: either. `anyone`: whoever names a tenant, or none. `key_or_none`: as `group`,
+ * and whoever shows no credential that could be one.
  */
-export type Admits = "group" | "key" | "user" | "user_or_key" | "anyone";
+export type Admits = "group" | "key" | "user" | "user_or_key" | "anyone" | "key_or_none";
 
 const CHALLENGE = { "www-authenticate": "Bearer" };
 /** Whose portal it is when nobody says. */
@@ -48,35 +50,42 @@ interface Groups {
 export async function admit(call: Call, admits: Admits, parts: AdmissionParts): Promise<Refusal | null> {
   try {
     if (admits === "anyone") return await admitAnyone(call, parts);
-    const recognised = recognise(call, admits, parts);
-    const groups = recognised instanceof Promise ? await recognised : recognised;
-    if (isRefusal(groups)) return groups;
-    const { identity } = call;
-    if (identity === null) return unauthenticated("credential_unknown");
-    const compiled = parts.snapshots.tenant(identity.tenantId);
-    const tenant = compiled instanceof Promise ? await compiled : compiled;
-    if (tenant === null) return unauthenticated("tenant_unknown");
-    if (!tenant.enabled) return unauthenticated("tenant_disabled");
-    call.tenant = tenant;
-    const named = call.request.headers.get("x-tenant-id");
-    if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
-    const groupId = chosenGroup(call, tenant, groups);
-    if (isRefusal(groupId)) return groupId;
-    if (groupId.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
-    if (groupId.id !== null) {
-      const found = parts.snapshots.scope(tenant.id, groupId.id);
-      const scope = found instanceof Promise ? await found : found;
-      if (scope === null) return unauthenticated("resource_group_unknown");
-      call.scope = scope;
-      call.row.resource_group_id = scope.groupId;
-    }
-    // What people do in the portal itself is no part of a run.
-    if (call.audit.proxyType !== "portal") joinRun(call, identity, parts.secrets);
-    return null;
+    const presented = presentedCredential(call.request);
+    if (admits === "key_or_none") return presented.kind === "missing" || presented.kind === "malformed" ? null : await admitAs(call, presented, "group", parts);
+    return await admitAs(call, presented, admits, parts);
   } catch (error) {
     // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
     return refuse("directory_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
   }
+}
+
+/** Admits the holder of a credential that was not presented with the request itself. May reject where `admit` does not. */
+export async function admitAs(call: Call, presented: Presented, admits: Exclude<Admits, "anyone" | "key_or_none">, parts: AdmissionParts): Promise<Refusal | null> {
+  const recognised = recognise(call, presented, admits, parts);
+  const groups = recognised instanceof Promise ? await recognised : recognised;
+  if (isRefusal(groups)) return groups;
+  const { identity } = call;
+  if (identity === null) return unauthenticated("credential_unknown");
+  const compiled = parts.snapshots.tenant(identity.tenantId);
+  const tenant = compiled instanceof Promise ? await compiled : compiled;
+  if (tenant === null) return unauthenticated("tenant_unknown");
+  if (!tenant.enabled) return unauthenticated("tenant_disabled");
+  call.tenant = tenant;
+  const named = call.request.headers.get("x-tenant-id");
+  if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
+  const groupId = chosenGroup(call, tenant, groups);
+  if (isRefusal(groupId)) return groupId;
+  if (groupId.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
+  if (groupId.id !== null) {
+    const found = parts.snapshots.scope(tenant.id, groupId.id);
+    const scope = found instanceof Promise ? await found : found;
+    if (scope === null) return unauthenticated("resource_group_unknown");
+    call.scope = scope;
+    call.row.resource_group_id = scope.groupId;
+  }
+  // What people do in the portal itself is no part of a run.
+  if (call.audit.proxyType !== "portal") joinRun(call, identity, parts.secrets);
+  return null;
 }
 
 /** Nothing is told of the tenant here: what an unknown one means is for the surface to say. */
@@ -88,8 +97,7 @@ async function admitAnyone(call: Call, parts: AdmissionParts): Promise<null> {
   return null;
 }
 
-function recognise(call: Call, admits: Admits, parts: AdmissionParts): Groups | Refusal | Promise<Groups | Refusal> {
-  const presented = presentedCredential(call.request);
+function recognise(call: Call, presented: Presented, admits: Admits, parts: AdmissionParts): Groups | Refusal | Promise<Groups | Refusal> {
   switch (presented.kind) {
     case "missing":
       return unauthenticated("credential_missing");
@@ -98,6 +106,8 @@ function recognise(call: Call, admits: Admits, parts: AdmissionParts): Groups | 
     case "token":
       if (admits === "key") return unauthenticated("credential_of_wrong_kind");
       return recogniseToken(call, presented.text, parts);
+    case "broker_token":
+      return recogniseBrokerToken(call, presented.text, parts);
     case "api_key": {
       if (admits === "user") return unauthenticated("credential_of_wrong_kind");
       const found = parts.credentials.find(sha256Hex(presented.text));
@@ -138,6 +148,23 @@ function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): G
   return keyGroup === null ? own : { open: [keyGroup, ...own.open], first: keyGroup };
 }
 
+/** A token of the broker's is good at the one server it was made for, as long as whoever it was made for is let in. */
+async function recogniseBrokerToken(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {
+  const claims = readAccessToken(parts.secrets, text, parts.clock.now());
+  if (claims === null) return unauthenticated("credential_expired");
+  const own = `/v1/proxy/mcp/${claims.serverId}`;
+  if (call.path !== own && !call.path.startsWith(`${own}/`)) return unauthenticated("credential_for_another_server");
+  const { holder } = claims;
+  let groups: Groups | Refusal;
+  if (holder.kind === "key") groups = await recogniseKey(call, await parts.credentials.find(holder.hash), parts);
+  else {
+    const user = await parts.users.find(holder.tenantId, holder.userId);
+    groups = user === null ? unauthenticated("credential_unknown") : userWithToken(call, user, holder.since);
+  }
+  if (!isRefusal(groups) && call.identity !== null) call.identity = { ...call.identity, grantId: claims.grantId };
+  return groups;
+}
+
 async function recogniseToken(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {
   const verified = parts.tokens.verify(text);
   const token = verified instanceof Promise ? await verified : verified;
@@ -146,12 +173,18 @@ async function recogniseToken(call: Call, text: string, parts: AdmissionParts): 
   const found = parts.users.find(token.tenantId, token.userId);
   const user = found instanceof Promise ? await found : found;
   if (user === null) return unauthenticated("credential_unknown");
+  const groups = userWithToken(call, user, token.issuedAt);
+  if (!isRefusal(groups)) call.token = token;
+  return groups;
+}
+
+/** A user who shows a token of that time, milliseconds since the epoch. */
+function userWithToken(call: Call, user: EndUserIdentity, issuedAt: number): Groups | Refusal {
   call.row.tenant_id = user.tenant_id;
   noteUser(call, user);
   // Before what ended the token: whoever is switched off is told so, with any token that was theirs.
   if (!user.is_active) return refuse("inactive_user");
-  if (token.issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
-  call.token = token;
+  if (issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
   call.identity = { tenantId: user.tenant_id, apiKeyId: user.id, apiKeyName: user.username, userId: user.id, username: user.username };
   return groupsOf(user);
 }

@@ -23,6 +23,8 @@ export interface Identity {
   readonly apiKeyName: string;
   readonly userId: string | null;
   readonly username: string | null;
+  /** What a client was granted in their name, when that is what it showed. */
+  readonly grantId?: string;
 }
 
 /**

@@ -1,11 +1,13 @@
 import { looksLikeJwt } from "../directory/people/portal/portal-tokens.ts";
+import { looksLikeAccessToken } from "./authorization/gateway-tokens.ts";
 import { looksLikeApiKey } from "../kernel/secrets.ts";
 
-export type Presented = { readonly kind: "api_key" | "token"; readonly text: string } | { readonly kind: "missing" | "malformed" };
+export type Presented = { readonly kind: "api_key" | "token" | "broker_token"; readonly text: string } | { readonly kind: "missing" | "malformed" };
 
 /**
  * The credential a request presents (interface 5.1): an API key in any of the forms the vendors' clients send one, then
- * a token in X-Gateway-Authorization, then a bearer that is a token. A bearer that is neither is somebody else's.
+ * a token in X-Gateway-Authorization, then a bearer that is a token or one of the broker's. A bearer that is none of
+ * these is somebody else's.
  */
 export function presentedCredential(request: Request): Presented {
   const { headers, url } = request;
@@ -17,6 +19,7 @@ export function presentedCredential(request: Request): Presented {
   const key = candidates.find(looksLikeApiKey);
   if (key !== undefined) return { kind: "api_key", text: key };
   const gateway = headers.get("x-gateway-authorization");
+  if (gateway === null && bearer !== null && looksLikeAccessToken(bearer)) return { kind: "broker_token", text: bearer };
   const token = gateway === null ? bearer : (bearerOf(gateway) ?? "");
   if (token !== null && looksLikeJwt(token)) return { kind: "token", text: token };
   return { kind: candidates.length === 0 && gateway === null ? "missing" : "malformed" };

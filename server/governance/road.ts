@@ -6,6 +6,7 @@ import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
 import { admit, type AdmissionParts, type Admits } from "./admit.ts";
+import { challenged } from "./authorization/challenged.ts";
 import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
@@ -126,7 +127,7 @@ export class Road {
 
   private async pass(call: Call, route: GovernedRoute): Promise<Answer | Refusal> {
     const notAdmitted = await admit(call, route.admits ?? "group", this.parts);
-    if (notAdmitted !== null) return notAdmitted;
+    if (notAdmitted !== null) return challenged(notAdmitted, call, this.parts.authorization);
     const referring = this.parts.notices.refer(call);
     if (referring !== null) await referring;
 

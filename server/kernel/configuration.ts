@@ -31,6 +31,12 @@ const origins = z.string().transform((value, ctx) => {
   return z.NEVER;
 });
 
+const publicUrl = z.string().transform((value, ctx) => {
+  if (value === "" || (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).search === "" && new URL(value).hash === "")) return value.replace(/\/+$/, "");
+  ctx.addIssue({ code: "custom", message: "must be an address such as https://gateway.example" });
+  return z.NEVER;
+});
+
 const base64Of32Bytes = z.string().refine((value) => Buffer.from(value, "base64").byteLength === 32, "must be 32 bytes, base64");
 
 interface Variable {
@@ -44,6 +50,7 @@ export const VARIABLES = {
   GW_HOST: { schema: text, default: "127.0.0.1", meaning: "address both planes bind to" },
   GW_RUNTIME_PORT: { schema: integer(0, 65535), default: "8080", meaning: "port of the runtime plane; 0 picks a free one" },
   GW_ADMIN_PORT: { schema: integer(0, 65535), default: "8081", meaning: "port of the control plane; 0 picks a free one" },
+  GW_PUBLIC_URL: { schema: publicUrl, meaning: "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one each request came to" },
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
   DATABASE_URL: { schema: text, meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR" },
@@ -87,6 +94,8 @@ export interface Configuration {
   readonly host: string;
   readonly runtimePort: number;
   readonly adminPort: number;
+  /** Without a closing slash. */
+  readonly publicUrl: string | undefined;
   readonly roles: readonly Role[];
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
@@ -125,6 +134,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     host,
     runtimePort: read(env, "GW_RUNTIME_PORT") as number,
     adminPort: read(env, "GW_ADMIN_PORT") as number,
+    publicUrl: read(env, "GW_PUBLIC_URL"),
     roles: read(env, "GW_ROLES") as Role[],
     dataDir: read(env, "GW_DATA_DIR") as string,
     databaseUrl: read(env, "DATABASE_URL"),

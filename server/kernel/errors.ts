@@ -68,6 +68,18 @@ export const ERRORS = {
   tool_result_too_large: { status: 502, message: "The tool server's answer is larger than the caller's group may have.", retry: false },
   input_not_supported: { status: 200, message: "The tool server asks for input that this client cannot give.", retry: false },
 
+  // Authorization for tool servers
+  upstream_authorization_required: { status: 401, message: "The tool server needs your authorization. Connect your account, then send the request again.", retry: false },
+  upstream_scope_required: { status: 403, message: "What you authorized for the tool server does not cover this. Connect your account again, then send the request again.", retry: false },
+  oauth_invalid_request: { status: 400, message: "The authorization request is not valid.", retry: false },
+  oauth_invalid_client: { status: 401, message: "The client is not known here.", retry: false },
+  oauth_invalid_grant: { status: 400, message: "The code or refresh token is not valid, or was used.", retry: false },
+  oauth_invalid_target: { status: 400, message: "The resource is not the one this authorization server is for.", retry: false },
+  oauth_unsupported_grant_type: { status: 400, message: "This grant type is not served.", retry: false },
+  oauth_invalid_client_metadata: { status: 400, message: "A client with this metadata is not registered.", retry: false },
+  oauth_invalid_redirect_uri: { status: 400, message: "The redirect address is not one of the client's.", retry: false },
+  oauth_answer_refused: { status: 400, message: "The answer of the authorization server does not belong to an authorization begun in this browser. Begin again.", retry: false },
+
   // What limits and parameter governance say
   rate_limit_exceeded: { status: 429, message: "A rate limit is reached.", retry: true },
   usage_limit_reached: { status: 429, message: "A usage limit is reached.", retry: false },

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
 
 /** What a runtime process must renew. `ref` names the record where renewing less than the tenant is possible. */
-export type ChangeTopic = "tenant" | "policy" | "api_key" | "end_user";
+export type ChangeTopic = "tenant" | "policy" | "api_key" | "end_user" | "oauth_tokens";
 
 export interface ConfigChange {
   readonly version: number;

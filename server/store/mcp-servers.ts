@@ -43,6 +43,11 @@ export async function mcpServerAt(db: Database | Trx, tenantId: string, baseUrl:
   return row?.id;
 }
 
+/** An enabled server that is reached in its users' names, of whichever tenant: browsers and clients come to it without a key. */
+export async function oauthServerById(db: Database, id: string): Promise<Pick<McpServerRow, "id" | "tenant_id" | "name" | "base_url" | "mcp_endpoint_path"> | undefined> {
+  return db.selectFrom("mcp_servers").select(["id", "tenant_id", "name", "base_url", "mcp_endpoint_path"]).where("id", "=", id).where("auth_type", "=", "oauth").where("enabled", "=", true).executeTakeFirst();
+}
+
 /** Names by id, of those that are servers of the tenant. */
 export async function knownMcpServers(db: Database | Trx, tenantId: string, ids: readonly string[]): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();

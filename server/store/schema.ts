@@ -3,6 +3,7 @@ import type { ColumnType } from "kysely";
 import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./tables/columns.ts";
 import type { AdminUserTable, EndUserGroupTable, EndUserPhotoTable, EndUserTable, NoticeConfigTable, NotificationTable } from "./tables/people.ts";
 import type { AlertTable, ArgumentPolicyTable, GroupPolicyTable, GuardrailConfigTable, SemanticCacheConfigTable, SemanticCacheEntryTable, SemanticPolicyTable } from "./tables/policies.ts";
+import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type { ApprovalTable, McpServerSnapshotTable, McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
@@ -295,6 +296,9 @@ export interface Schema {
   server_config_groups: { config_id: string; group_id: string; tenant_id: string };
   virtual_servers: VirtualServerTable;
   approvals: ApprovalTable;
+  oauth_upstream_clients: OAuthUpstreamClientTable;
+  oauth_tokens: OAuthTokenTable;
+  oauth_client_grants: OAuthClientGrantTable;
   config_version: { only_row: WithDefault<boolean>; version: number };
   config_changes: { version: number; tenant_id: string; topic: string; ref: string | null; at: Stamp };
   admin_log: AdminLogTable;

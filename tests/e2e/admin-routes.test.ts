@@ -46,6 +46,7 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/api-keys/{id}/rotate": {},
   "POST /v1/admin/mcp-servers": { name: "made-by-table", base_url: "http://made-by-table.example" },
   "PATCH /v1/admin/mcp-servers/{id}": { description: "x" },
+  "PUT /v1/admin/mcp-servers/{id}/oauth-client": { issuer: "https://issuer.example", client_id: "made-by-table" },
   "POST /v1/admin/mcp-servers/test-connection": { base_url: "http://made-by-table.example" },
   "POST /v1/admin/server-configs": { name: "made-by-table", mcp_server_id: "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV" },
   "PATCH /v1/admin/server-configs/{id}": { description: "x" },

@@ -65,8 +65,8 @@ async function open(client: PortalClient): Promise<Stream> {
 test("a member hears of an alert of their group at once, an outsider does not, and both have it in their lists", async () => {
   const [heard, unheard] = [await open(member), await open(outsider)];
   expect([heard.response.headers.get("content-type"), await heard.next("ready"), await unheard.next("ready")]).toEqual(["text/event-stream", {}, {}]);
-  await world.admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 2, daily_warning_percent: 50 } } });
-  for (let i = 0; i < 2; i++) await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": served.apiKey, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+  await world.admin.request("PATCH", `/v1/admin/resource-groups/${served.groupId}/llm-global-limits`, { llm_global_limits: { requests: { daily_limit: 100, daily_warning_percent: 1 } } });
+  await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": served.apiKey, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
   const notification = await heard.next("notification");
   const alert = await heard.next("alert");
   expect(notification).toMatchObject({ is_read: false, metadata: { group_id: served.groupId } });

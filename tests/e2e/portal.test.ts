@@ -64,7 +64,13 @@ describe("a new user", () => {
 
     expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 1, comment: "good" })).body).toEqual({ run_id: "essay 1", score: 1 });
     expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 0 })).body).toEqual({ run_id: "essay 1", score: null });
+    const run = (token: string | null) => fetch(`${url}/v1/runs/essay%201`, { headers: { authorization: `Bearer ${token}` } });
+    expect(await (await run(ada.token)).json()).toMatchObject({ run_id: "essay 1", calls: 1 });
     const bob = await newPerson(url, "bob");
+    await world.admin.request("PATCH", `/v1/admin/end-users/${bob.id}/primary-group`, { group_id: served.groupId });
+    expect((await run(bob.token)).status).toBe(404);
+    const traces = await fetch(`${url}/v1/ingest/otel/v1/traces`, { method: "POST", headers: { authorization: `Bearer ${ada.token}`, "content-type": "application/json" }, body: "{}" });
+    expect([traces.status, (await rowOf(world.admin, { correlation_id: traces.headers.get("x-correlation-id") })).error_type]).toEqual([401, "credential_of_wrong_kind"]);
     expect((await bob.request("POST", "/runs/essay%201/feedback", { score: -1 })).status).toBe(404);
     expect((await ada.request("POST", "/runs/essay%201/feedback", { score: 2 })).body.fields).toEqual([{ field: "score", message: "must be 1, -1 or 0" }]);
   });

@@ -27,8 +27,8 @@ afterAll(async () => {
   await removeDirectory(dataDir);
 });
 
-/** What runs beside the calls and would run without them: following configuration, shipping the ledger. */
-const BESIDE = /config_changes|config_version|audit_|usage_hourly|^(begin|commit|rollback|set )/i;
+/** What runs beside the calls and would run without them: following configuration, shipping the ledger, hearing of erasures, expiring approvals. */
+const BESIDE = /config_changes|config_version|audit_|usage_hourly|count\(\*\) AS total FROM data_erasures|^update "approvals" set "status"|^(begin|commit|rollback|set )/i;
 
 test("a call in steady state reads no database", async () => {
   const upstream = startFakeUpstream();

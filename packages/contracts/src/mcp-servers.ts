@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { description, httpUrl, pageQuery, recordName, search, timestamp } from "./conventions.ts";
+import { identityProvider } from "./mcp-oauth.ts";
 
 const authType = z.enum(["none", "bearer", "oauth"]);
 const bearerKey = z.string().regex(/^[\x21-\x7e]{1,4096}$/, "must be visible ASCII without spaces");
@@ -88,7 +89,14 @@ export const testConnectionResult = z
     server_version: z.string().nullable(),
     tools: z.array(z.string()),
     oauth: z
-      .strictObject({ resource_metadata_url: z.string(), authorization_servers: z.array(z.string()), scopes_supported: z.array(z.string()) })
+      .strictObject({
+        resource: z.string().nullable(),
+        resource_metadata_url: z.string().nullable(),
+        authorization_servers: z.array(z.string()),
+        scopes_supported: z.array(z.string()),
+        problem: z.string().nullable().describe("why what the server says cannot be used; null when it can"),
+        identity_providers: z.array(identityProvider).describe("what each of them says of itself"),
+      })
       .nullable()
       .describe("what the server says of how to authorize; null when it says nothing"),
   })

@@ -106,7 +106,7 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
 });
 
 /** The server with its credential opened, for a probe. Throws a `not_found` refusal. */
-export async function probedMcpServer(directory: Directory, tenantId: string, id: string): Promise<ToolServerEntry> {
+export async function probedMcpServer(directory: Pick<Directory, "db" | "secrets">, tenantId: string, id: string): Promise<ToolServerEntry> {
   const row = await mcpServerStore.find(directory.db, tenantId, id);
   if (row === undefined) throw notFound("tool server");
   return toolServerEntry(row, row.api_key_sealed === null ? null : directory.secrets.open(row.api_key_sealed, sealContext("mcp_servers", id)));

@@ -1,6 +1,7 @@
 import { mayUseTool, restrictsTools } from "../../directory/tools/tool-access.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { APP_SCHEME } from "../../wire/mcp/apps.ts";
 import { memberOf } from "../../wire/mcp/namespace.ts";
 import type { ToolRoute, ToolTarget } from "../call.ts";
 import type { RequestControl } from "../control.ts";
@@ -31,6 +32,7 @@ function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
   if (target === "not_granted") return refuse("tool_server_not_allowed");
   if (target === "disabled") return refuse("tool_server_disabled");
   if (tool.capability?.type === "tool" && !mayUseTool(target.access, tool.capability.name)) return refuse("tool_not_allowed");
+  if (!mayReadInterface(target, tool.capability)) return refuse("tool_not_allowed");
   return { virtual: null, targets: [{ ...target, slug: null }], capability: tool.capability };
 }
 
@@ -47,7 +49,15 @@ function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Re
   const named = memberOf(tool.capability);
   const target = named === null ? undefined : targets.find(({ slug }) => slug === named.slug);
   if (named === null || target === undefined || (named.capability.type === "tool" && !mayUseTool(target.access, named.capability.name))) return refuse("tool_not_allowed");
+  if (!mayReadInterface(target, named.capability)) return refuse("tool_not_allowed");
   return { virtual, targets: [target], capability: named.capability };
+}
+
+/** The interface of tools that the caller may not use is not the caller's either. */
+function mayReadInterface({ server, access }: Omit<ToolTarget, "slug">, capability: ToolReference["capability"]): boolean {
+  if (capability?.type !== "resource" || !capability.name.startsWith(APP_SCHEME)) return true;
+  const bringing = [...server.tools.values()].filter(({ ui }) => ui === capability.name);
+  return bringing.length === 0 || bringing.some(({ name }) => mayUseTool(access, name));
 }
 
 function targetOf(scope: GroupScope, id: string): Omit<ToolTarget, "slug"> | "not_granted" | "disabled" | null {

@@ -25,7 +25,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   batch_input: { direction: "input", subtypes: [] },
   batch_output: { direction: "output", subtypes: [] },
   moderation_input: { direction: "input", subtypes: [] },
-  mcp_input: { direction: "input", subtypes: [] },
+  mcp_input: { direction: "input", subtypes: ["mcp_jsonrpc", "mcp_sub_path"] },
   mcp_output: { direction: "output", subtypes: [] },
   mcp_registration: { direction: "input", subtypes: [] },
   skill_input: { direction: "input", subtypes: [] },

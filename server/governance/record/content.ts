@@ -11,7 +11,7 @@ const decoder = new TextDecoder();
 
 /** What the call's row may keep of bodies. Answers of the portal are personal, and hold tokens. */
 export function keptBodies(call: Pick<Call, "audit" | "scope">): StoreBodies {
-  return call.audit.proxyType === "portal" ? "none" : (call.scope?.tenant.storeBodies ?? "none");
+  return call.audit.proxyType === "portal" || call.audit.proxyType === "oauth" ? "none" : (call.scope?.tenant.storeBodies ?? "none");
 }
 
 /** The preview a tenant's `store_bodies` allows of a whole body. */

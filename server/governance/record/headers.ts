@@ -1,6 +1,8 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 
 const SECRET_NAME = /auth|token|secret|key|cookie|password|credential|signature/i;
+/** What an address carries behind its path may be a code or a token. */
+const HOLDS_ADDRESS = /^(?:location|referer)$/i;
 const SECRET_VALUE = /sk_gw_api_[A-Za-z0-9_-]+/g;
 const MAX_VALUE = 1024;
 
@@ -20,7 +22,8 @@ export function sanitisedHeaders(headers: Iterable<[string, string]>): Record<st
   const kept: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (isSecret(name)) continue;
-    const shown = value.length > MAX_VALUE ? value.slice(0, MAX_VALUE) : value;
+    const told = HOLDS_ADDRESS.test(name) ? (value.split(/[?#]/)[0] as string) : value;
+    const shown = told.length > MAX_VALUE ? told.slice(0, MAX_VALUE) : told;
     kept[name] = shown.includes("sk_gw_api_") ? shown.replace(SECRET_VALUE, "[secret]") : shown;
   }
   return kept;

@@ -1,3 +1,5 @@
+import { oauthDispatch, type OAuthDispatch } from "../authorization/oauth-dispatch.ts";
+import type { AuthorizationParts } from "../authorization/authorization-parts.ts";
 import type { RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
@@ -8,6 +10,7 @@ import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request
 import { type Answer, isRefusal } from "../surface.ts";
 import { attempt, type AttemptParts, type AttemptResult, providerOf, targetOf } from "./attempt.ts";
 import { chooseMember } from "./choose.ts";
+import { type AppResourceDispatch, appResourceDispatch } from "../tools/app-resource.ts";
 import { type ToolDispatch, toolDispatch } from "../tools/tool-dispatch.ts";
 import type { ToolParts } from "../tools/tool-parts.ts";
 import { type Conversation, conversationErrand, type ConversationParts } from "./conversation.ts";
@@ -24,6 +27,8 @@ export interface Dispatch {
   embed(call: Call, request: EmbeddingsRequest): Promise<Answer | Refusal>;
   countTokens(call: Call, count: TokenCount): Promise<Answer | Refusal>;
   readonly tools: ToolDispatch;
+  readonly oauth: OAuthDispatch;
+  readonly appResource: AppResourceDispatch;
 }
 
 export interface DispatchParts extends AttemptParts, ConversationParts {
@@ -35,7 +40,8 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
   readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
   /** From 0 to below 1. */
   readonly random: () => number;
-  readonly tools: Omit<ToolParts, "begin">;
+  readonly tools: Omit<ToolParts, "begin" | "authorization">;
+  readonly authorization: AuthorizationParts;
 }
 
 /** A wait for a member to be free again is worth it only while the caller's own client still waits. */
@@ -43,11 +49,14 @@ const LONGEST_WAIT_MS = 10_000;
 
 export function dispatch(parts: DispatchParts): Dispatch {
   const send = (call: Call, errand: Errand) => new Journey(call, errand, routeOf(call), parts).run();
+  const tools: ToolParts = { ...parts.tools, authorization: parts.authorization, begin: parts.begin };
   return {
     converse: (call, conversation) => send(call, conversationErrand(conversation, parts)),
     embed: (call, request) => send(call, embeddingsErrand(request)),
     countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
-    tools: toolDispatch({ ...parts.tools, begin: parts.begin }),
+    tools: toolDispatch(tools),
+    appResource: appResourceDispatch(tools),
+    oauth: oauthDispatch({ ...parts.authorization, begin: parts.begin, origins: parts.tools.origins }),
   };
 }
 

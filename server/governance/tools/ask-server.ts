@@ -84,7 +84,7 @@ async function relist(call: Call, server: ToolServerEntry, ask: Ask, parts: Tool
   if (isRefusal(asked)) return;
   const answer = await finalMessage(asked.messages, asked.id);
   const target = call.tools?.targets.find((candidate) => candidate.server.id === server.id);
-  if (isObject(answer?.value.result) && target !== undefined) filteredList(parts.memory, target, answer.value.result, true);
+  if (isObject(answer?.value.result) && target !== undefined) filteredList(parts.memory, target, answer.value.result, true, null);
   asked.end();
 }
 

@@ -48,7 +48,7 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
           gate: (text, result) => (request.capability === null ? null : answerGate(call, target, text, result)),
           edit(result, text) {
             if (message.method !== "tools/list") return null;
-            const kept = filteredList(parts.memory, target, result, server.dialect === "stateless");
+            const kept = filteredList(parts.memory, target, result, server.dialect === "stateless", sender.capabilities);
             const plain = session === null ? withoutExecution(kept ?? result.tools) : null;
             return kept === null && plain === null ? null : edited(text, { tools: JSON.stringify(plain ?? kept) });
           },

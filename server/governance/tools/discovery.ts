@@ -7,22 +7,16 @@ import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
-import { readWithin } from "../read-within.ts";
+import { describeServer, type ServerAuthorization } from "../authorization/describe-server.ts";
 import { isRefusal } from "../surface.ts";
 import { pooledSession, sessionHeaders } from "./session-pool.ts";
 import { toolMemory } from "./tool-memory.ts";
 import { finalMessage, isEventStream, upstreamMessages } from "./upstream-messages.ts";
 
-export interface OAuthHint {
-  readonly resource_metadata_url: string;
-  readonly authorization_servers: string[];
-  readonly scopes_supported: string[];
-}
-
 /** What a discovery came to. Only a conclusive one says what the server is; the others say nothing of its dialect. */
 export type Discovery =
   | { readonly status: "found"; readonly detail: string; readonly found: DiscoveredServer }
-  | { readonly status: "unauthorized"; readonly detail: string; readonly oauth: OAuthHint | null }
+  | { readonly status: "unauthorized"; readonly detail: string; readonly oauth: ServerAuthorization }
   | { readonly status: "inconclusive"; readonly detail: string };
 
 export interface ToolServerDiscovery {
@@ -31,15 +25,14 @@ export interface ToolServerDiscovery {
 
 const TIMEOUT_MS = 15_000;
 const MOST_PAGES = 50;
-const MOST_METADATA_BYTES = 256 * 1024;
 const CLIENT = { name: "gatehouse", version: "1" };
 const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
 /** Asks servers what they are: the stateless dialect first where `statelessProbe`, then the handshake. */
-export function toolServerDiscovery(send: ToolServerSend, statelessProbe: boolean): ToolServerDiscovery {
+export function toolServerDiscovery(send: ToolServerSend, statelessProbe: boolean, allowPrivate: boolean): ToolServerDiscovery {
   return {
     async discover(server) {
-      const probe = new Probe(server, send);
+      const probe = new Probe(server, send, allowPrivate);
       try {
         return (statelessProbe ? await probe.stateless(STATELESS_VERSION) : null) ?? (await probe.handshake());
       } catch (error) {
@@ -54,11 +47,13 @@ export function toolServerDiscovery(send: ToolServerSend, statelessProbe: boolea
 class Probe {
   private readonly server: ToolServerEntry;
   private readonly send: ToolServerSend;
+  private readonly allowPrivate: boolean;
   private readonly abort = new AbortController();
   private readonly timer: ReturnType<typeof setTimeout>;
   private readonly timeoutMs: number;
 
-  constructor(server: ToolServerEntry, send: ToolServerSend) {
+  constructor(server: ToolServerEntry, send: ToolServerSend, allowPrivate: boolean) {
+    this.allowPrivate = allowPrivate;
     this.server = server;
     this.send = send;
     this.timeoutMs = Math.min(server.timeoutMs, TIMEOUT_MS);
@@ -119,7 +114,7 @@ class Probe {
     };
     const session = await pooledSession(this.server, { owner: "discovery", capabilities: {}, clientInfo: CLIENT, headers }, { send, memory });
     if (isRefusal(session)) {
-      if (seen.status === 401 || seen.status === 403) return this.unauthorized(seen.response?.headers.get("www-authenticate") ?? null);
+      if (seen.status === 401 || seen.status === 403) return this.unauthorized();
       return { status: "inconclusive", detail: seen.status === 0 ? session.message : `The server answered ${seen.status} and spoke neither dialect.` };
     }
     const inSession = sessionHeaders(session);
@@ -178,7 +173,7 @@ class Probe {
   private async barred(response: Response): Promise<Discovery | null> {
     if (response.status === 401 || response.status === 403) {
       await response.body?.cancel().catch(() => undefined);
-      return this.unauthorized(response.headers.get("www-authenticate"));
+      return this.unauthorized();
     }
     if (response.status >= 500) {
       await response.body?.cancel().catch(() => undefined);
@@ -187,28 +182,8 @@ class Probe {
     return null;
   }
 
-  private async unauthorized(challenge: string | null): Promise<Discovery> {
-    return { status: "unauthorized", detail: "The server asks for a credential it was not shown, or refused the one it was.", oauth: await this.resourceMetadata(challenge) };
-  }
-
-  /** What the server says of how to authorize: at the address of its challenge, else at the well-known ones. */
-  private async resourceMetadata(challenge: string | null): Promise<OAuthHint | null> {
-    const told = /resource_metadata="([^"]{1,2000})"/.exec(challenge ?? "")?.[1];
-    const { origin, pathname } = new URL(this.server.url);
-    const own = [`${origin}/.well-known/oauth-protected-resource${pathname === "/" ? "" : pathname}`, `${origin}/.well-known/oauth-protected-resource`];
-    for (const url of told !== undefined && /^https?:\/\//.test(told) ? [told, ...own] : own) {
-      const response = await this.send({ url, method: "GET", headers: { accept: "application/json" }, abort: this.abort, timeoutMs: this.timeoutMs });
-      if (isRefusal(response) || !response.ok || response.body === null) continue;
-      const bytes = await readWithin(response.body, MOST_METADATA_BYTES);
-      const texts = (value: unknown) => (Array.isArray(value) ? value.filter((item): item is string => typeof item === "string") : []);
-      try {
-        const metadata: unknown = JSON.parse(new TextDecoder().decode(bytes ?? new Uint8Array(0)));
-        if (isObject(metadata)) return { resource_metadata_url: url, authorization_servers: texts(metadata.authorization_servers), scopes_supported: texts(metadata.scopes_supported) };
-      } catch {
-        // Not JSON: the next address may have it.
-      }
-    }
-    return null;
+  private async unauthorized(): Promise<Discovery> {
+    return { status: "unauthorized", detail: "The server asks for a credential it was not shown, or refused the one it was.", oauth: await describeServer(this.send, this.allowPrivate, this.server.url) };
   }
 
   private credential(): Record<string, string> {

@@ -1,6 +1,7 @@
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
+import { isForModel, showsApps } from "../../wire/mcp/apps.ts";
 import { edited, memberText } from "../../wire/mcp/rpc.ts";
 import { type ListedTool, listedTools } from "../../wire/mcp/tool-definitions.ts";
 import type { ToolTarget } from "../call.ts";
@@ -19,15 +20,16 @@ export function knownTool(memory: ToolMemory, server: ToolServerEntry, name: str
 
 /**
  * A `tools/list` result with only what the caller may use; null when nothing had to go. `asClient`: the gateway itself
- * calls the stateless server, so that wrongly annotated tools go as well.
+ * calls the stateless server, so that wrongly annotated tools go as well. `client`: what the caller can do, null where
+ * that is not known; one that shows no apps is not shown the tools that are for apps alone.
  */
-export function filteredList(memory: ToolMemory, { server, access }: ToolTarget, result: JsonObject, asClient: boolean): JsonValue[] | null {
+export function filteredList(memory: ToolMemory, { server, access }: ToolTarget, result: JsonObject, asClient: boolean, client: JsonObject | null): JsonValue[] | null {
   const { tools } = result;
   if (!Array.isArray(tools)) return null;
   const listed = listedTools(tools);
   remember(memory, server, listed);
   const unfit = asClient ? new Set(listed.filter(({ params }) => params === null).map(({ name }) => name)) : new Set<string>();
-  const kept = tools.filter((tool) => isObject(tool) && typeof tool.name === "string" && mayUseTool(access, tool.name) && !unfit.has(tool.name));
+  const kept = tools.filter((tool) => isObject(tool) && typeof tool.name === "string" && mayUseTool(access, tool.name) && !unfit.has(tool.name) && (client === null || showsApps(client) || isForModel(tool)));
   return kept.length === tools.length ? null : kept;
 }
 
@@ -35,10 +37,10 @@ export function filteredList(memory: ToolMemory, { server, access }: ToolTarget,
  * The text of an answer to `tools/list` as the caller may have it: shorter where tools went, never cacheable for others
  * than the caller; null when it can stay as it is.
  */
-export function filteredListText(memory: ToolMemory, target: ToolTarget, message: { readonly text: string; readonly value: JsonObject }): string | null {
+export function filteredListText(memory: ToolMemory, target: ToolTarget, message: { readonly text: string; readonly value: JsonObject }, client: JsonObject | null): string | null {
   const { result } = message.value;
   if (!isObject(result)) return null;
-  const kept = filteredList(memory, target, result, false);
+  const kept = filteredList(memory, target, result, false, client);
   if (kept === null && result.cacheScope !== "public") return null;
   const text = memberText(message.text, "result") ?? "{}";
   return edited(message.text, { result: edited(text, { ...(kept === null ? {} : { tools: JSON.stringify(kept) }), ...(result.cacheScope === "public" ? { cacheScope: '"private"' } : {}) }) });

@@ -4,14 +4,26 @@ import type { OriginRules } from "./tool-parts.ts";
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Keeps pages of other sites from calling tool servers with a key or a name of this machine. A request without an Origin comes from no page. */
-export function refuseOrigin({ headers, url }: Request, rules: OriginRules): Refusal | null {
-  const host = headers.get("host") ?? new URL(url).host;
-  const name = hostnameOf(`http://${host}`);
-  if (rules.loopback && (name === null || !LOOPBACK.has(name))) return refuse("origin_not_allowed", undefined, { reason: `host ${host.slice(0, 200)}` });
+export function refuseOrigin(request: Request, rules: OriginRules): Refusal | null {
+  const { headers } = request;
+  const host = hostOf(request);
+  const stranger = refuseHost(request, rules);
+  if (stranger !== null) return stranger;
   const origin = headers.get("origin");
   if (origin === null || rules.allowed.has(origin)) return null;
   const own = URL.canParse(origin) && new URL(origin).host === host;
   return own ? null : refuse("origin_not_allowed", undefined, { reason: `origin ${origin.slice(0, 200)}` });
+}
+
+/** A name of another machine that leads here is somebody's trick on a gateway that only this machine should reach. */
+export function refuseHost(request: Request, rules: OriginRules): Refusal | null {
+  const host = hostOf(request);
+  const name = hostnameOf(`http://${host}`);
+  return rules.loopback && (name === null || !LOOPBACK.has(name)) ? refuse("origin_not_allowed", undefined, { reason: `host ${host.slice(0, 200)}` }) : null;
+}
+
+function hostOf({ headers, url }: Request): string {
+  return headers.get("host") ?? new URL(url).host;
 }
 
 function hostnameOf(url: string): string | null {

@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isObject } from "../../wire/document.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { memberText, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
@@ -32,11 +33,14 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const credentials = await parts.credentials.headersFor(call, server);
   if (isRefusal(credentials)) return credentials;
   const headers: Record<string, string> = { ...passedHeaders(call.request.headers), ...credentials };
+  // Nothing is known of a handshake client without a session.
+  let client: JsonObject | null = request.envelope?.capabilities ?? null;
   const token = call.request.headers.get("mcp-session-id");
   if (token !== null && request.envelope === null) {
     const session = upstreamSession(parts.secrets, owner, token);
     if (session === null) return refuse("session_not_found");
-    headers["mcp-session-id"] = session;
+    headers["mcp-session-id"] = session.id;
+    client = session.apps ? APPS_HOST : {};
   }
   if (request.envelope !== null && message?.method != null) {
     const mirrored = message.method === "tools/call" && request.capability !== null ? (knownTool(parts.memory, server, request.capability.name)?.params ?? []) : [];
@@ -60,10 +64,10 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
   }
   const own = response.headers.get("mcp-session-id");
-  const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own) }) };
+  const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, client === null ? beginsForApps(message) : showsApps(client)) }) };
   const edit: EditAnswer = (answer) => {
     const { result } = answer.value;
-    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return filteredListText(parts.memory, target, answer);
+    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return filteredListText(parts.memory, target, answer, client);
     // On a stream that is read on it is not known what was asked.
     return (request.capability !== null || message === null) && isObject(result) ? answerGate(call, target, answer.text, result) : null;
   };
@@ -101,6 +105,11 @@ async function whole(call: Call, response: Response, headers: Record<string, str
   if (changed !== null && typeof changed !== "string") return changed;
   const failure = error !== null ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}` : response.status >= 400 ? `the tool server answered ${response.status}` : null;
   return { kind: "whole", status: response.status, headers, body: changed === null ? bytes : new TextEncoder().encode(changed), usage: null, failure };
+}
+
+/** Whether an `initialize` is that of a client which shows the interfaces of apps. */
+function beginsForApps(message: ToolRequest["message"]): boolean {
+  return message?.method === "initialize" && isObject(message.params.capabilities) && showsApps(message.params.capabilities);
 }
 
 function noteServerVersion(call: Call, result: unknown): void {

@@ -9,18 +9,19 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 
 const text = new TextDecoder();
 
-/** A session of the tool server itself, passed on. */
-export function passedSession(secrets: SecretBox, owner: string, upstreamId: string): string {
+/** A session of the tool server itself, passed on. `apps`: whether the client that began it shows the interfaces of apps. */
+export function passedSession(secrets: SecretBox, owner: string, upstreamId: string, apps: boolean): string {
   const id = Buffer.from(upstreamId).toString("base64url");
-  return `p.${id}.${secrets.hmac("mcp-session", `${owner}\n${id}`)}`;
+  const kind = apps ? "a" : "p";
+  return `${kind}.${id}.${secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`)}`;
 }
 
 /** The tool server's own id; null when the token is not this caller's. */
-export function upstreamSession(secrets: SecretBox, owner: string, token: string): string | null {
+export function upstreamSession(secrets: SecretBox, owner: string, token: string): { readonly id: string; readonly apps: boolean } | null {
   const [kind, id, mac] = token.split(".");
-  if (kind !== "p" || id === undefined || mac === undefined) return null;
-  const expected = secrets.hmac("mcp-session", `${owner}\n${id}`);
-  return mac.length === expected.length && timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) ? text.decode(Buffer.from(id, "base64url")) : null;
+  if ((kind !== "p" && kind !== "a") || id === undefined || mac === undefined) return null;
+  const expected = secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`);
+  return mac.length === expected.length && timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) ? { id: text.decode(Buffer.from(id, "base64url")), apps: kind === "a" } : null;
 }
 
 /** Something this gateway will read back, and nobody else can. */

@@ -1,6 +1,10 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { refuseUnreadable } from "../access/tool-access.ts";
+import { authorizedSend } from "../authorization/authorize-server.ts";
+import { connectGate } from "../authorization/connect-gate.ts";
 import type { Call, ToolRoute } from "../call.ts";
+import { memberText } from "../../wire/mcp/rpc.ts";
+import { governToolCall } from "../argument-policies/govern-tool-call.ts";
 import type { Answer } from "../surface.ts";
 import { approvalGate } from "./approval-gate.ts";
 import { bridgedServer } from "./bridged-server.ts";
@@ -15,15 +19,22 @@ import { virtualServer } from "./virtual-server.ts";
 export type ToolDispatch = (call: Call, request: ToolRequest) => Promise<Answer | Refusal>;
 
 /** Where an admitted call to tool servers leaves the gateway. Its route has been set by the access control. */
-export function toolDispatch(parts: ToolParts): ToolDispatch {
+export function toolDispatch(shared: ToolParts): ToolDispatch {
   return async (call, request) => {
     const route = call.tools;
     if (route === null) throw new Error("a call to a tool server was dispatched that no control had resolved");
-    const stranger = refuseOrigin(call.request, parts.origins);
+    const stranger = refuseOrigin(call.request, shared.origins);
     if (stranger !== null) return stranger;
-    noteRoute(call, route, parts);
+    noteRoute(call, route, shared);
     const [target] = route.targets;
+    const parts = { ...shared, send: authorizedSend(shared.authorization, call, route.targets.map(({ server }) => server)) };
+    if (target !== undefined && (route.virtual === null || route.capability !== null)) {
+      const connecting = await connectGate(parts, call, request, target);
+      if (connecting !== null) return connecting;
+    }
     if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
+      const denied = judged(call, request, route.capability.name);
+      if (denied !== null) return denied;
       const held = await approvalGate(call, request, target, route.capability.name, parts);
       if (held !== null) return held;
     }
@@ -35,6 +46,16 @@ export function toolDispatch(parts: ToolParts): ToolDispatch {
     if (dialect === null || dialect === spoken || request.subPath !== null) return request.message === null && dialect === "stateless" ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } }) : pass(call, request, target, parts);
     return serve(call, request, bridgedServer(call, request, target, parts), parts);
   };
+}
+
+/** By the argument policies on the tool, under the name its server knows and the one its caller does. */
+function judged(call: Call, { message, capability }: ToolRequest, own: string): Refusal | null {
+  const given = memberText(message?.document.memberText("params") ?? "{}", "arguments") ?? "{}";
+  for (const name of new Set([own, capability?.name ?? own])) {
+    const denied = governToolCall(call, name, given);
+    if (denied !== null) return denied;
+  }
+  return null;
 }
 
 /** Says on the row which server is meant, and what the tool was when it was last seen. */

@@ -3,6 +3,7 @@ import type { LetterBox } from "../../directory/tools/letter-box.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
+import type { ServerAuthorizationParts } from "../authorization/authorize-server.ts";
 import type { Call } from "../call.ts";
 import type { HeldExchange } from "./held-exchanges.ts";
 import type { ClientAnswer } from "./client-answers.ts";
@@ -19,6 +20,8 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   readonly credentials: UpstreamCredentials;
   readonly origins: OriginRules;
   readonly memory: ToolMemory;
+  /** For servers that are reached in their callers' names. */
+  readonly authorization: ServerAuthorizationParts;
   readonly letters: LetterBox;
 }
 

@@ -14,6 +14,7 @@ export function toolView({ target, message, capability }: ToolRequest): RequestV
     ...EMPTY_VIEW,
     tool: { kind: target.kind, serverId: target.id, method: message?.method ?? null, capability, arguments: message?.params.arguments },
     texts,
+    content: () => message?.document.text() ?? "",
     get inputCharacters() {
       return texts().reduce((sum, { text }) => sum + text.length, 0);
     },

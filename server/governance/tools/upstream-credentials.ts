@@ -1,8 +1,7 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { looksLikeApiKey } from "../../kernel/secrets.ts";
+import { callerToken } from "../authorization/caller-token.ts";
 import type { Call } from "../call.ts";
-import { presentedCredential } from "../presented.ts";
 
 /** How the gateway shows itself, or the caller, to tool servers: the one place where a request's credential is chosen. */
 export interface UpstreamCredentials {
@@ -17,11 +16,9 @@ export const recordedCredentials: UpstreamCredentials = {
   headersFor({ request }, server): Record<string, string> {
     if (server.authType === "bearer" && server.credential !== null) return { authorization: `Bearer ${server.credential}` };
     if (server.authType !== "oauth") return {};
-    // The caller's own token for this server passes; what it showed the gateway, and any key of the gateway, never does.
-    const own = request.headers.get("authorization");
-    const text = own?.replace(/^bearer\s+/i, "").trim() ?? "";
-    const presented = presentedCredential(request);
-    return own === null || looksLikeApiKey(text) || ("text" in presented && presented.text === text) ? {} : { authorization: own };
+    // What is kept in the caller's name is shown on the way out. This also tells apart the callers who share a key.
+    const own = callerToken(server, request);
+    return own === null ? {} : { authorization: `Bearer ${own}` };
   },
   refused(_call, server, response) {
     void response.body?.cancel().catch(() => undefined);

@@ -7,6 +7,8 @@ export interface IndexedTool {
   readonly name: string;
   readonly hash: string;
   readonly params: readonly { readonly path: readonly string[]; readonly header: string }[] | null;
+  /** Address of the interface it brings. */
+  readonly ui?: string;
 }
 
 export interface McpServerTable {

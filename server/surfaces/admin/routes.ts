@@ -13,6 +13,7 @@ import { guardrailOperations } from "./guardrails.ts";
 import { groupModelOperations } from "./group-models.ts";
 import { groupPolicyOperations } from "./group-policies.ts";
 import { loginOperations } from "./logins.ts";
+import { mcpOAuthClientOperations } from "./mcp-oauth-clients.ts";
 import { mcpServerOperations } from "./mcp-servers.ts";
 import { modelHealthOperations } from "./model-health.ts";
 import { modelOperations } from "./models.ts";
@@ -24,9 +25,9 @@ import { proxyLogOperations } from "./proxy-logs.ts";
 import { resourceGroupOperations } from "./resource-groups.ts";
 import { routingGroupOperations } from "./routing-groups.ts";
 import { runOperations } from "./runs.ts";
+import { serverConfigOperations } from "./server-configs.ts";
 import { semanticCacheOperations } from "./semantic-cache.ts";
 import { semanticPolicyOperations } from "./semantic-policies.ts";
-import { serverConfigOperations } from "./server-configs.ts";
 import { tenantOperations } from "./tenants.ts";
 import { virtualServerOperations } from "./virtual-servers.ts";
 
@@ -45,6 +46,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...resourceGroupOperations,
   ...groupModelOperations,
   ...mcpServerOperations,
+  ...mcpOAuthClientOperations,
   ...serverConfigOperations,
   ...virtualServerOperations,
   ...approvalOperations,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { interfaceOf } from "./apps.ts";
 import { type ParamHeader, paramHeaders } from "./param-headers.ts";
 
 /** What is remembered of a tool as it was listed. */
@@ -9,6 +10,8 @@ export interface ListedTool {
   readonly hash: string;
   /** Null when its annotations break the rules, so that it may not be offered in the stateless dialect. */
   readonly params: readonly ParamHeader[] | null;
+  /** Address of the interface it brings; left out when it brings none. */
+  readonly ui?: string;
 }
 
 /** JSON with the names of every object sorted: one text for one value. */
@@ -28,7 +31,10 @@ export function digestOf(value: JsonValue | undefined): string {
 
 export function listedTools(tools: unknown): ListedTool[] {
   if (!Array.isArray(tools)) return [];
-  return tools.filter((tool): tool is JsonObject => isObject(tool) && typeof tool.name === "string").map((tool) => ({ name: tool.name as string, hash: digestOf(tool), params: paramHeaders(tool.inputSchema) }));
+  return tools.filter((tool): tool is JsonObject => isObject(tool) && typeof tool.name === "string").map((tool) => {
+    const ui = interfaceOf(tool);
+    return { name: tool.name as string, hash: digestOf(tool), params: paramHeaders(tool.inputSchema), ...(ui === null ? {} : { ui }) };
+  });
 }
 
 export interface ToolDiff {

@@ -1,0 +1,48 @@
+import { z } from "zod";
+import { httpUrl, timestamp } from "./conventions.ts";
+
+const scope = z.string().regex(/^[\x21\x23-\x5b\x5d-\x7e]{1,200}$/, "must be one scope");
+
+/** The gateway as a client of a tool server's authorization server, entered by an administrator. */
+export const mcpOAuthClientWrite = z
+  .strictObject({
+    issuer: httpUrl.describe("of the authorization server, exactly as its own metadata says it"),
+    client_id: z.string().min(1).max(2000),
+    client_secret: z.string().min(1).max(4096).nullable().optional().describe("write-only; left out or null for a public client"),
+    token_endpoint_auth_method: z.enum(["client_secret_basic", "client_secret_post", "none"]).optional().describe("client_secret_basic with a secret, else none, when left out"),
+    scopes: z.array(scope).max(100).nullable().optional().describe("what a first authorization asks for; null for what the tool server names"),
+  })
+  .meta({ id: "McpOAuthClientWrite" });
+
+export const mcpOAuthClient = z
+  .strictObject({
+    mcp_server_id: z.string(),
+    issuer: z.string(),
+    client_id: z.string(),
+    has_client_secret: z.boolean(),
+    token_endpoint_auth_method: z.string(),
+    scopes: z.array(z.string()).nullable(),
+    idp_server_id: z.string().describe("the path segment of the issuer in the broker's addresses; the redirect address to enter there is {base_url}/v1/proxy/oauth/{mcp_server_id}/{idp_server_id}/callback"),
+    created_at: timestamp,
+  })
+  .meta({ id: "McpOAuthClient" });
+
+/** What an authorization server says of itself, as far as an administrator needs it. */
+export const identityProvider = z
+  .strictObject({
+    issuer: z.string(),
+    idp_server_id: z.string(),
+    usable: z.boolean(),
+    problem: z.string().nullable().describe("why it cannot be used; null when it can"),
+    authorization_endpoint: z.string().nullable(),
+    token_endpoint: z.string().nullable(),
+    dynamic_client_registration: z.boolean(),
+    client_id_metadata_documents: z.boolean(),
+    names_itself_in_answers: z.boolean().describe("whether it sends iss (RFC 9207)"),
+    scopes_supported: z.array(z.string()),
+  })
+  .meta({ id: "IdentityProvider" });
+
+export type McpOAuthClientWrite = z.output<typeof mcpOAuthClientWrite>;
+export type McpOAuthClient = z.output<typeof mcpOAuthClient>;
+export type IdentityProvider = z.output<typeof identityProvider>;

@@ -1,0 +1,17 @@
+import { oauthServerById } from "../../store/mcp-servers.ts";
+import type { Directory } from "../writes/write.ts";
+import { endpointUrl } from "./tool-server-entry.ts";
+
+/** A tool server that is reached in its users' names, as browsers and clients come to it without a key. */
+export interface OAuthServer {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly name: string;
+  readonly url: string;
+}
+
+/** Null for one that is not there, is switched off or is reached otherwise. */
+export async function findOAuthServer({ db }: Pick<Directory, "db">, id: string): Promise<OAuthServer | null> {
+  const row = await oauthServerById(db, id);
+  return row === undefined ? null : { tenantId: row.tenant_id, id: row.id, name: row.name, url: endpointUrl(row.base_url, row.mcp_endpoint_path) };
+}

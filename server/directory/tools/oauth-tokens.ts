@@ -1,0 +1,177 @@
+import { uuid } from "../../kernel/ids.ts";
+import { recordChange } from "../../store/config-changes.ts";
+import type { Trx } from "../../store/database.ts";
+import { lockedToken, newestToken, type OAuthPrincipal, type OAuthTokenRow, putToken, removeToken, tokensOf } from "../../store/oauth-tokens.ts";
+import { grantsOfToken } from "../../store/oauth-client-grants.ts";
+import type { Directory } from "../writes/write.ts";
+
+/** In whose name a tool server is reached. */
+export type Principal = OAuthPrincipal;
+
+type Parts = Pick<Directory, "db" | "secrets" | "clock">;
+
+/** What an authorization server gave. */
+export interface GivenTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string | null;
+  readonly scopes: readonly string[];
+  /** Milliseconds since the epoch; null when it was not told. */
+  readonly expiresAt: number | null;
+}
+
+/** Tokens of a principal for one tool server, opened; lives in memory only. */
+export interface StoredTokens extends GivenTokens {
+  readonly id: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  /** What the tokens are for: they are sent nowhere else. */
+  readonly resource: string;
+  /** Clients that hold tokens of the gateway's own which stand for these. */
+  readonly grants: ReadonlySet<string>;
+}
+
+/** As a reader may see them. */
+export interface TokenSummary {
+  readonly id: string;
+  readonly mcp_server_id: string;
+  readonly issuer: string;
+  readonly client_id: string;
+  readonly resource: string;
+  readonly scopes: readonly string[];
+  readonly has_refresh_token: boolean;
+  readonly expires_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+}
+
+/** For whom: named by what the change notice says. */
+export function tokenRef(principal: Principal, serverId: string): string {
+  return `${principal.type}:${principal.id}:${serverId}`;
+}
+
+/** What a change of how a server is authorized for is named by. */
+export function serverRef(serverId: string): string {
+  return `server:${serverId}`;
+}
+
+type Owner = Pick<OAuthTokenRow, "tenant_id" | "principal_type" | "principal_id" | "mcp_server_id" | "issuer">;
+
+/** Binds what is sealed to whose it is and where it may go. */
+function sealContext(kind: "access" | "refresh", row: Owner): string {
+  return ["oauth_tokens", kind, row.tenant_id, row.principal_type, row.principal_id, row.mcp_server_id, row.issuer].join("\n");
+}
+
+function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly string[]): StoredTokens {
+  return {
+    id: row.id,
+    issuer: row.issuer,
+    clientId: row.client_id,
+    redirectUri: row.redirect_uri,
+    resource: row.resource,
+    accessToken: secrets.open(row.access_token_sealed, sealContext("access", row)),
+    refreshToken: row.refresh_token_sealed === null ? null : secrets.open(row.refresh_token_sealed, sealContext("refresh", row)),
+    scopes: row.scopes,
+    expiresAt: row.expires_at?.getTime() ?? null,
+    grants: new Set(grants),
+  };
+}
+
+/** Null when the principal has none for the server. */
+export async function findTokens({ db, secrets }: Parts, principal: Principal, serverId: string): Promise<StoredTokens | null> {
+  const row = await newestToken(db, principal, serverId);
+  return row === undefined ? null : opened(secrets, row, await grantsOfToken(db, row.id));
+}
+
+export interface TokenTerms {
+  readonly serverId: string;
+  readonly issuer: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly resource: string;
+}
+
+/** Keeps what was given, in the place of what the principal had of this issuer for this server. Gives the row's id. */
+export async function keepTokens({ db, secrets, clock }: Parts, principal: Principal, terms: TokenTerms, given: GivenTokens, also: (trx: Trx, id: string) => Promise<void> = async () => undefined): Promise<string> {
+  return db.transaction().execute(async (trx) => {
+    const now = new Date(clock.now());
+    const owner: Owner = { tenant_id: principal.tenantId, principal_type: principal.type, principal_id: principal.id, mcp_server_id: terms.serverId, issuer: terms.issuer };
+    const row = await putToken(trx, {
+      id: uuid(),
+      ...owner,
+      client_id: terms.clientId,
+      redirect_uri: terms.redirectUri,
+      resource: terms.resource,
+      access_token_sealed: secrets.seal(given.accessToken, sealContext("access", owner)),
+      refresh_token_sealed: given.refreshToken === null ? null : secrets.seal(given.refreshToken, sealContext("refresh", owner)),
+      scopes: [...given.scopes],
+      expires_at: given.expiresAt === null ? null : new Date(given.expiresAt),
+      created_at: now,
+      updated_at: now,
+    });
+    await also(trx, row.id);
+    await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, terms.serverId) });
+    return row.id;
+  });
+}
+
+/**
+ * Replaces the tokens by what `refresh` gets for them, while no other process can do the same. `refresh` is not asked
+ * when another has been faster than whoever saw `seen`; null from it leaves everything as it is, `gone` takes them away.
+ */
+export async function renewTokens({ db, secrets, clock }: Parts, principal: Principal, serverId: string, seen: StoredTokens, refresh: (now: StoredTokens) => Promise<GivenTokens | "gone" | null>): Promise<StoredTokens | null> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockedToken(trx, principal.tenantId, seen.id);
+    if (row === undefined) return null;
+    const there = opened(secrets, row, [...seen.grants]);
+    if (there.accessToken !== seen.accessToken) return there;
+    const given = await refresh(there);
+    if (given === null) return there;
+    if (given === "gone") await removeToken(trx, principal.tenantId, row.id);
+    else {
+      await putToken(trx, {
+        ...row,
+        access_token_sealed: secrets.seal(given.accessToken, sealContext("access", row)),
+        refresh_token_sealed: given.refreshToken === null ? row.refresh_token_sealed : secrets.seal(given.refreshToken, sealContext("refresh", row)),
+        scopes: given.scopes.length === 0 ? row.scopes : [...given.scopes],
+        expires_at: given.expiresAt === null ? null : new Date(given.expiresAt),
+        updated_at: new Date(clock.now()),
+      });
+    }
+    await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
+    return given === "gone" ? null : { ...there, ...given, refreshToken: given.refreshToken ?? there.refreshToken, scopes: given.scopes.length === 0 ? there.scopes : given.scopes };
+  });
+}
+
+export async function listTokens({ db }: Parts, principal: Principal, serverId: string, issuer: string): Promise<TokenSummary[]> {
+  const rows = await tokensOf(db, principal, serverId, issuer);
+  return rows.map((row) => ({
+    id: row.id,
+    mcp_server_id: row.mcp_server_id,
+    issuer: row.issuer,
+    client_id: row.client_id,
+    resource: row.resource,
+    scopes: row.scopes,
+    has_refresh_token: row.refresh_token_sealed !== null,
+    expires_at: row.expires_at?.toISOString() ?? null,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+  }));
+}
+
+/** Gives what was there, opened, so that its issuer can be told; null when the principal had no such tokens. */
+export async function dropTokens({ db, secrets }: Parts, principal: Principal, serverId: string, id: string): Promise<StoredTokens | null> {
+  return db.transaction().execute(async (trx) => {
+    const row = await lockedToken(trx, principal.tenantId, id);
+    if (row === undefined || row.principal_type !== principal.type || row.principal_id !== principal.id || row.mcp_server_id !== serverId) return null;
+    const dropped = await dropLocked({ secrets }, trx, row);
+    await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
+    return dropped;
+  });
+}
+
+/** For a transaction that holds the row and tells of the change itself. */
+export async function dropLocked({ secrets }: Pick<Parts, "secrets">, trx: Trx, row: OAuthTokenRow): Promise<StoredTokens> {
+  await removeToken(trx, row.tenant_id, row.id);
+  return opened(secrets, row, []);
+}

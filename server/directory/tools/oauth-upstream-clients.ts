@@ -1,0 +1,65 @@
+import { adminClient, forgetRegisteredClient, keepRegisteredClient, type OAuthUpstreamClientRow, registeredClient } from "../../store/oauth-upstream-clients.ts";
+import type { Directory } from "../writes/write.ts";
+
+/** The gateway as an authorization server knows it; lives in memory only. */
+export interface UpstreamClient {
+  readonly clientId: string;
+  readonly clientSecret: string | null;
+  readonly authMethod: string;
+}
+
+/** What an administrator entered for a server: it wins over what the server says. */
+export interface EnteredClient {
+  readonly issuer: string;
+  /** Null: those that the server names. */
+  readonly scopes: readonly string[] | null;
+}
+
+type Parts = Pick<Directory, "db" | "secrets">;
+
+export function clientSecretContext(serverId: string, issuer: string, clientId: string): string {
+  return `oauth_upstream_clients.client_secret:${serverId}\n${issuer}\n${clientId}`;
+}
+
+export async function enteredClient({ db }: Pick<Parts, "db">, tenantId: string, serverId: string): Promise<EnteredClient | null> {
+  const row = await adminClient(db, tenantId, serverId);
+  return row === undefined ? null : { issuer: row.issuer, scopes: row.scopes };
+}
+
+/** Null when nobody has entered one for this issuer and none was registered for this redirect address. */
+export async function knownClient({ db, secrets }: Parts, tenantId: string, serverId: string, issuer: string, redirectUri: string): Promise<UpstreamClient | null> {
+  const entered = await adminClient(db, tenantId, serverId);
+  // A client is its issuer's: it is shown to no other.
+  const row = entered?.issuer === issuer ? entered : await registeredClient(db, tenantId, serverId, issuer, redirectUri);
+  return row === undefined ? null : opened(secrets, row);
+}
+
+export interface Registration extends UpstreamClient {
+  readonly issuer: string;
+  readonly redirectUri: string;
+}
+
+/** Of two registrations made at once the first stays. */
+export async function keepRegistration({ db, secrets, clock }: Parts & Pick<Directory, "clock">, tenantId: string, serverId: string, { issuer, redirectUri, clientId, clientSecret, authMethod }: Registration): Promise<void> {
+  await keepRegisteredClient(db, {
+    tenant_id: tenantId,
+    mcp_server_id: serverId,
+    issuer,
+    redirect_uri: redirectUri,
+    client_id: clientId,
+    client_secret_sealed: clientSecret === null ? null : secrets.seal(clientSecret, clientSecretContext(serverId, issuer, clientId)),
+    auth_method: authMethod,
+    scopes: null,
+    created_at: new Date(clock.now()),
+  });
+}
+
+/** An issuer that knows the client no more gets a new registration the next time. */
+export async function forgetRegistration({ db }: Pick<Parts, "db">, serverId: string, issuer: string, clientId: string): Promise<void> {
+  await forgetRegisteredClient(db, serverId, issuer, clientId);
+}
+
+function opened(secrets: Parts["secrets"], row: OAuthUpstreamClientRow): UpstreamClient {
+  const clientSecret = row.client_secret_sealed === null ? null : secrets.open(row.client_secret_sealed, clientSecretContext(row.mcp_server_id, row.issuer, row.client_id));
+  return { clientId: row.client_id, clientSecret, authMethod: row.auth_method };
+}

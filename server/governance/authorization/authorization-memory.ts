@@ -1,0 +1,53 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import { serverRef, type StoredTokens } from "../../directory/tools/oauth-tokens.ts";
+import type { Refusal } from "../../kernel/errors.ts";
+import type { AuthorizationServer } from "../../wire/oauth/metadata.ts";
+import { isRefusal } from "../surface.ts";
+import type { DocumentClient } from "./client-documents.ts";
+import type { ProtectedServer } from "./protected-servers.ts";
+
+const MAX_TOKENS = 50_000;
+const MAX_SERVERS = 5_000;
+/** An address that fails is not asked again for every request that comes. */
+const FAILED_MS = 5_000;
+
+interface Kept<T> {
+  readonly until: number;
+  readonly value: T;
+}
+
+/** What this process remembers of upstream authorization. All of it can be lost without a wrong answer. */
+export interface AuthorizationMemory {
+  /** By tenant and reference. */
+  readonly tokens: BoundedMap<string, StoredTokens>;
+  /** Raised by each change, so that a read begun before it does not bring the old state back. */
+  generation: number;
+  /** Renewals under way, by the tokens renewed. */
+  readonly renewals: Map<string, Promise<StoredTokens | Refusal | null>>;
+  readonly servers: BoundedMap<string, Kept<ProtectedServer | Refusal>>;
+  readonly issuers: BoundedMap<string, Kept<AuthorizationServer | Refusal>>;
+  readonly documents: BoundedMap<string, Kept<DocumentClient | Refusal>>;
+  /** Documents of clients being fetched: anybody can have the gateway fetch one. */
+  fetching: number;
+}
+
+export function authorizationMemory(): AuthorizationMemory {
+  return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS), fetching: 0 };
+}
+
+/** Forgets what a change names: what a principal held for a server, or how a server is authorized for. */
+export function forgetAuthorization(memory: AuthorizationMemory, tenantId: string, ref: string): void {
+  memory.generation++;
+  memory.tokens.delete(`${tenantId}\n${ref}`);
+  if (!ref.startsWith(serverRef(""))) return;
+  for (const key of [...memory.servers.keys()]) if (ref === serverRef(key.split("\n")[0] as string)) memory.servers.delete(key);
+}
+
+/** What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. */
+export async function remembered<T extends object>(map: BoundedMap<string, Kept<T | Refusal>>, key: string, now: number, forMs: number, find: () => Promise<T | Refusal>): Promise<T | Refusal> {
+  const kept = map.get(key);
+  if (kept !== undefined && kept.until > now) return kept.value;
+  const found = await find();
+  map.set(key, { until: now + (isRefusal(found) ? FAILED_MS : forMs), value: found });
+  return found;
+}

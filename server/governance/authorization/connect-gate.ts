@@ -1,0 +1,65 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { resultText } from "../../wire/mcp/rpc.ts";
+import type { Call, ToolTarget } from "../call.ts";
+import { departure } from "../tools/departure.ts";
+import type { ToolParts } from "../tools/tool-parts.ts";
+import type { ToolRequest } from "../tools/tool-request.ts";
+import type { WholeAnswer } from "../surface.ts";
+import { isRefusal } from "../surface.ts";
+import { authorizationRequired, type ServerAuthorizationParts } from "./authorize-server.ts";
+import { callerToken } from "./caller-token.ts";
+import { openEnvelope, sealEnvelope } from "./envelope.ts";
+import { principalOfIdentity } from "./principal.ts";
+import { usableTokens } from "./token-keeper.ts";
+
+/** The key the gateway's own question stands under among input requests. */
+const QUESTION = "gateway_connect";
+const MAY_ASK = new Set(["tools/call", "prompts/get", "resources/read"]);
+const ASKED_MS = 900_000;
+
+/**
+ * Holds a call to a server the caller has not connected yet: asks for it by URL where the client can show one, else
+ * with the protocol's 401. Null lets the call go on, without what the client answered to the gateway alone.
+ */
+export async function connectGate({ authorization: parts, begin }: Pick<ToolParts, "authorization" | "begin">, call: Call, request: ToolRequest, { server }: ToolTarget): Promise<WholeAnswer | Refusal | null> {
+  const { identity } = call;
+  if (server.authType !== "oauth" || identity === null) return null;
+  // To look at what the caller may show can mean to renew it.
+  const unrecorded = departure(call, server.url, null, { begin });
+  if (unrecorded !== null) return unrecorded;
+  const answered = takeAnswer(parts, request);
+  if (callerToken(server, call.request) !== null) return null;
+  let usable: Awaited<ReturnType<typeof usableTokens>>;
+  try {
+    usable = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
+  } catch (error) {
+    return refuse("directory_unavailable", "What the caller may show the tool server cannot be looked up just now.", { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
+  }
+  if (usable !== null) return isRefusal(usable) ? usable : null;
+  const refusal = await authorizationRequired(parts, call, server);
+  const { message, envelope } = request;
+  const elicitation = envelope?.capabilities.elicitation;
+  const canShow = message?.kind === "request" && MAY_ASK.has(message.method ?? "") && isObject(elicitation) && elicitation.url !== undefined;
+  if (!canShow || refusal.code !== "upstream_authorization_required" || answered === "declined") return refusal;
+  call.row.proxy_subtype = "upstream_authorization_required";
+  const result = {
+    resultType: "input_required",
+    inputRequests: { [QUESTION]: { method: "elicitation/create", params: { mode: "url", url: refusal.extra?.connect_url, message: `${server.name} needs your authorization. Open the page to connect your account, then come back.` } } },
+    requestState: sealEnvelope(parts.secrets, "input", "", {}, parts.clock.now() + ASKED_MS),
+  };
+  return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body: new TextEncoder().encode(resultText(message.id, JSON.stringify(result))), usage: null, failure: null };
+}
+
+/** Takes out of a request what answers the gateway's own question: the server never asked it. */
+function takeAnswer({ secrets, clock }: ServerAuthorizationParts, { message }: ToolRequest): "declined" | "given" | null {
+  const params = message?.params;
+  if (params === undefined || typeof params.requestState !== "string") return null;
+  if (openEnvelope(secrets, "input", "", params.requestState, clock.now()) === null) return null;
+  const responses = params.inputResponses;
+  const answer = isObject(responses) ? responses[QUESTION] : undefined;
+  delete params.requestState;
+  delete (params as JsonObject).inputResponses;
+  message?.document.touch("params");
+  return isObject(answer) && answer.action !== "accept" ? "declined" : "given";
+}

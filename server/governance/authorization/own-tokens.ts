@@ -1,0 +1,50 @@
+import { dropTokens, listTokens, type StoredTokens, tokenRef } from "../../directory/tools/oauth-tokens.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { endGrant } from "../../directory/tools/oauth-grants.ts";
+import type { Call } from "../call.ts";
+import { forgetAuthorization } from "./authorization-memory.ts";
+import type { AuthorizationParts } from "./authorization-parts.ts";
+import type { Broker } from "./broker.ts";
+import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
+import { looksLikeAccessToken, looksLikeRefreshToken, readAccessToken, readRefreshToken } from "./gateway-tokens.ts";
+import { passForm } from "./pass-form.ts";
+import { principalOfIdentity } from "./principal.ts";
+import { revokeTokens } from "./token-endpoint.ts";
+import { clientOfTokens } from "./upstream-clients.ts";
+
+/** What the caller has of this issuer for this server: no token is shown. */
+export async function ownTokens(parts: AuthorizationParts, call: Call, { id, at }: Broker): Promise<BrokerAnswer | Refusal> {
+  if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
+  const tokens = await listTokens(parts, principalOfIdentity(call.identity), id, at.issuer);
+  return { kind: "json", status: 200, body: { tokens, total: tokens.length } };
+}
+
+/** Disconnects the caller: here at once, and at the issuer as far as it listens. */
+export async function deleteOwnToken(parts: AuthorizationParts, call: Call, broker: Broker, { recordId }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+  if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
+  const dropped = /^[0-9a-f-]{36}$/.test(recordId ?? "") ? await dropTokens(parts, principalOfIdentity(call.identity), broker.id, recordId as string) : null;
+  if (dropped === null) return refuse("not_found", "There are no such tokens.");
+  forgetAuthorization(parts.memory, broker.tenantId, tokenRef(principalOfIdentity(call.identity), broker.id));
+  await giveUp(parts, broker, dropped);
+  return { kind: "json", status: 204, body: null };
+}
+
+/** A client gives up what it was given (RFC 7009). Whether there was anything is not told. */
+export async function revoke(parts: AuthorizationParts, call: Call, broker: Broker, { form }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+  const presented = form.get("token");
+  if (presented === null) return refuse("oauth_invalid_request", "token is missing.");
+  const done: BrokerAnswer = { kind: "json", status: 200, body: {} };
+  if (!looksLikeAccessToken(presented) && !looksLikeRefreshToken(presented)) return broker.at.revocationEndpoint === null ? done : passForm(parts, call, broker.at.revocationEndpoint, form, {});
+  const now = parts.clock.now();
+  const claims = readAccessToken(parts.secrets, presented, now) ?? readRefreshToken(parts.secrets, presented, now);
+  if (claims === null || claims.serverId !== broker.id) return done;
+  const ended = await endGrant(parts, broker.tenantId, claims.grantId);
+  if (ended !== null) forgetAuthorization(parts.memory, broker.tenantId, ended.ref);
+  if (ended?.dropped != null) await giveUp(parts, broker, ended.dropped);
+  return done;
+}
+
+async function giveUp(parts: AuthorizationParts, broker: Broker, tokens: StoredTokens): Promise<void> {
+  const client = await clientOfTokens(parts, broker.tenantId, broker.id, tokens);
+  if (client !== null) await revokeTokens(parts.send, broker.at, client, tokens);
+}

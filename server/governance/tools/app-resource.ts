@@ -1,0 +1,32 @@
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { JsonObject } from "../../wire/document.ts";
+import { appContent, APPS_HOST } from "../../wire/mcp/apps.ts";
+import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { authorizedSend } from "../authorization/authorize-server.ts";
+import type { Call } from "../call.ts";
+import { isRefusal } from "../surface.ts";
+import { answerGate } from "./answer-gate.ts";
+import { askServer } from "./ask-server.ts";
+import type { ToolParts } from "./tool-parts.ts";
+import { finalMessage } from "./upstream-messages.ts";
+
+export type AppResourceDispatch = (call: Call, uri: string) => Promise<JsonObject | Refusal>;
+
+/** Reads the interface of a tool for a page that shows it. Its server, and that the caller may, the access control has settled. */
+export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
+  return async (call, uri) => {
+    const target = call.tools?.targets[0];
+    if (target === undefined) throw new Error("the interface of a tool was asked for that no control had resolved");
+    const { server } = target;
+    call.row.server_id = server.id;
+    call.row.mcp_method = "resources/read";
+    call.row.mcp_capability_name = uri.slice(0, 1000);
+    const sender = { version: STATELESS_VERSION, capabilities: APPS_HOST, clientInfo: { name: "gatehouse", version: "1" }, logLevel: null };
+    const asked = await askServer(call, server, { method: "resources/read", params: JSON.stringify({ uri }), capability: { type: "resource", name: uri }, arguments: undefined, sender, id: 1 }, { ...parts, send: authorizedSend(parts.authorization, call, [server]) });
+    if (isRefusal(asked)) return asked;
+    const answer = await finalMessage(asked.messages, asked.id);
+    const content = appContent(answer?.value.result, uri);
+    if (answer === null || content === null) return refuse("not_found", "The tool server has no such app.");
+    return answerGate(call, target, answer.text, answer.value.result as JsonObject) ?? content;
+  };
+}

@@ -1,0 +1,55 @@
+import { type Insertable, type Selectable, sql } from "kysely";
+import type { Database, Trx } from "./database.ts";
+import type { OAuthTokenTable } from "./tables/oauth.ts";
+
+export type OAuthTokenRow = Selectable<OAuthTokenTable>;
+type OAuthTokenInsert = Insertable<OAuthTokenTable>;
+
+/** In whose name a tool server is reached: a person, or a key that belongs to none. */
+export interface OAuthPrincipal {
+  readonly tenantId: string;
+  readonly type: "api_key" | "user";
+  readonly id: string;
+}
+
+/** The newest of the principal's tokens for the server. */
+export async function newestToken(db: Database, principal: OAuthPrincipal, serverId: string): Promise<OAuthTokenRow | undefined> {
+  return ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).orderBy("updated_at", "desc").limit(1).executeTakeFirst();
+}
+
+/** Newest first. */
+export async function tokensOf(db: Database, principal: OAuthPrincipal, serverId: string, issuer: string): Promise<OAuthTokenRow[]> {
+  return ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).where("issuer", "=", issuer).orderBy("updated_at", "desc").execute();
+}
+
+/** Held until the transaction ends, so that over all processes one refresh at a time is under way. */
+export async function lockedToken(trx: Trx, tenantId: string, id: string): Promise<OAuthTokenRow | undefined> {
+  return trx.selectFrom("oauth_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).forUpdate().executeTakeFirst();
+}
+
+/** Replaces what the principal holds of this issuer for this server, under the id it has. */
+export async function putToken(trx: Trx, values: OAuthTokenInsert): Promise<OAuthTokenRow> {
+  const { id: _id, created_at: _created, ...replaced } = values;
+  return trx
+    .insertInto("oauth_tokens")
+    .values(values)
+    .onConflict((conflict) => conflict.columns(["tenant_id", "principal_type", "principal_id", "mcp_server_id", "issuer"]).doUpdateSet(replaced))
+    .returningAll()
+    .executeTakeFirstOrThrow();
+}
+
+export async function removeToken(trx: Trx, tenantId: string, id: string): Promise<void> {
+  await trx.deleteFrom("oauth_tokens").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
+}
+
+/** Tokens of whoever is gone for good: a revoked key, a person who is no more. */
+export async function pruneOrphanTokens(db: Database): Promise<void> {
+  await sql`DELETE FROM oauth_tokens t
+             WHERE CASE WHEN t.principal_type = 'user'
+                        THEN NOT EXISTS (SELECT 1 FROM end_users u WHERE u.id::text = t.principal_id)
+                        ELSE NOT EXISTS (SELECT 1 FROM api_keys k WHERE k.id::text = t.principal_id AND k.revoked_at IS NULL) END`.execute(db);
+}
+
+function ofPrincipal(db: Database, { tenantId, type, id }: OAuthPrincipal) {
+  return db.selectFrom("oauth_tokens").selectAll().where("tenant_id", "=", tenantId).where("principal_type", "=", type).where("principal_id", "=", id);
+}

@@ -1,0 +1,42 @@
+import type { NullableStamp, Stamp, WithDefault } from "./columns.ts";
+
+export interface OAuthUpstreamClientTable {
+  tenant_id: string;
+  mcp_server_id: string;
+  issuer: string;
+  /** Empty of one that an admin made. */
+  redirect_uri: WithDefault<string>;
+  client_id: string;
+  client_secret_sealed: string | null;
+  auth_method: string;
+  scopes: string[] | null;
+  created_at: Stamp;
+}
+
+export interface OAuthTokenTable {
+  id: string;
+  tenant_id: string;
+  principal_type: string;
+  principal_id: string;
+  mcp_server_id: string;
+  issuer: string;
+  client_id: string;
+  redirect_uri: string;
+  resource: string;
+  access_token_sealed: string;
+  refresh_token_sealed: string | null;
+  scopes: WithDefault<string[]>;
+  expires_at: NullableStamp;
+  created_at: Stamp;
+  updated_at: Stamp;
+}
+
+export interface OAuthClientGrantTable {
+  id: string;
+  tenant_id: string;
+  token_id: string;
+  client_hash: string;
+  nonce: string;
+  created_at: Stamp;
+  used_at: Stamp;
+}

@@ -1,0 +1,97 @@
+import type { Call } from "../../governance/call.ts";
+import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../governance/authorization/broker-request.ts";
+import { type Answer, type Exchange, isRefusal, type Surface } from "../../governance/surface.ts";
+import { EMPTY_VIEW } from "../../governance/view.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { consentPage, PAGE_HEADERS, plainPage } from "./pages.ts";
+import { jsonRefusals, pageRefusals } from "./oauth-refusals.ts";
+
+/** The OAuth broker's operations (interface 4.5), each a surface. */
+export const resourceMetadata = operation("resource_metadata");
+export const serverMetadata = operation("server_metadata");
+export const clientMetadata = operation("client_metadata");
+export const authorize = operation("authorize", pageRefusals);
+export const decide = operation("decide", pageRefusals);
+export const callback = operation("callback", pageRefusals);
+export const token = operation("token");
+export const revoke = operation("revoke");
+export const register = operation("register");
+export const listTokens = operation("list_tokens");
+export const deleteToken = operation("delete_token");
+
+const MOST_BYTES = 64 * 1024;
+const BROKER_PATH = /^(?:\/\.well-known\/[\w-]+)?\/v1\/proxy\/oauth\/([^/]+)\/([^/]+)(?:\/tokens\/([^/]+))?/;
+const SERVER_PATH = /^(?:\/\.well-known\/[\w-]+)?\/v1\/proxy\/mcp\/([^/]+)/;
+const encoder = new TextEncoder();
+
+function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "streamError"> = jsonRefusals): Surface {
+  return {
+    ...refusals,
+    read(call, body) {
+      const { scope } = call;
+      // Bodies here hold codes and tokens. Without a scope none of them is kept, neither of the request nor of the answer.
+      call.scope = null;
+      call.requestContent = null;
+      const request = readRequest(call, name, body, scope);
+      return isRefusal(request) ? request : exchange(request);
+    },
+  };
+}
+
+function exchange(request: BrokerRequest): Exchange {
+  return {
+    view: EMPTY_VIEW,
+    async answer(call, dispatch) {
+      const answered = await dispatch.oauth(call, request);
+      return isRefusal(answered) ? answered : written(answered);
+    },
+  };
+}
+
+function readRequest(call: Call, operationName: BrokerOperation, body: Uint8Array | null, scope: BrokerRequest["scope"]): BrokerRequest | Refusal {
+  const { headers, url } = call.request;
+  const found = BROKER_PATH.exec(call.path) ?? SERVER_PATH.exec(call.path);
+  const serverId = found?.[1] ?? "";
+  call.row.server_id = serverId.slice(0, 200);
+  if (body !== null && body.byteLength > MOST_BYTES) return refuse("body_too_large", "The request body is larger than the broker accepts.");
+  const text = body === null ? "" : new TextDecoder().decode(body);
+  const type = headers.get("content-type")?.toLowerCase() ?? "";
+  return {
+    operation: operationName,
+    serverId,
+    idpId: found?.[2] ?? null,
+    recordId: found?.[3] ?? null,
+    query: new URL(url).searchParams,
+    form: new URLSearchParams(type.startsWith("application/x-www-form-urlencoded") ? text : ""),
+    json: jsonOf(type.startsWith("application/json") ? text : ""),
+    scope,
+  };
+}
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : null;
+  } catch {
+    return null;
+  }
+}
+
+function written(answer: BrokerAnswer): Answer {
+  const whole = (status: number, headers: Record<string, string>, text: string): Answer => ({ kind: "whole", status, headers, body: encoder.encode(text), usage: null, failure: null });
+  const cookie: Record<string, string> = "cookie" in answer && answer.cookie !== undefined ? { "set-cookie": answer.cookie } : {};
+  switch (answer.kind) {
+    case "json":
+      // Metadata may be kept for a while by whoever reads it; what holds a token may not.
+      return whole(answer.status, { ...(answer.body === null ? {} : { "content-type": "application/json" }), "cache-control": answer.public === true ? "public, max-age=300" : "no-store", ...(answer.public === true ? { "access-control-allow-origin": "*" } : {}) }, answer.body === null ? "" : JSON.stringify(answer.body));
+    case "redirect":
+      if (answer.asData === true) return whole(200, { "content-type": "application/json", "cache-control": "no-store", ...cookie }, JSON.stringify({ authorize_url: answer.to }));
+      return whole(302, { location: answer.to, "cache-control": "no-store", "referrer-policy": "no-referrer", ...cookie }, "");
+    case "page":
+      return whole(200, { ...PAGE_HEADERS, ...cookie }, plainPage(answer.title, answer.text));
+    case "consent":
+      return whole(200, { ...PAGE_HEADERS, ...cookie }, consentPage(answer));
+    default:
+      throw new Error("the broker answered in a way that has no form");
+  }
+}

@@ -1,0 +1,25 @@
+import type { Surface } from "../../governance/surface.ts";
+import type { ErrorCode, Refusal } from "../../kernel/errors.ts";
+import { PAGE_HEADERS, plainPage } from "./pages.ts";
+
+const nothing = new Uint8Array(0);
+
+/** The protocol's own words (RFC 6749, 7591, 8707) for what has one. */
+function wordOf(code: ErrorCode): string {
+  if (code === "unauthenticated") return "invalid_client";
+  if (code.startsWith("oauth_")) return code.slice("oauth_".length);
+  if (code.startsWith("upstream_") || code === "directory_unavailable" || code === "audit_unavailable" || code === "draining") return "temporarily_unavailable";
+  return code === "internal_error" ? "server_error" : code === "body_too_large" ? "invalid_request" : code;
+}
+
+/** Refusals as OAuth error bodies. */
+export const jsonRefusals: Pick<Surface, "refusal" | "streamError"> = {
+  refusal: (refusal) => ({ headers: { "content-type": "application/json", "cache-control": "no-store" }, body: JSON.stringify({ error: wordOf(refusal.code), error_description: refusal.message }) }),
+  streamError: () => nothing,
+};
+
+/** Refusals as pages: where they are read, a person sits at a browser. */
+export const pageRefusals: Pick<Surface, "refusal" | "streamError"> = {
+  refusal: (refusal: Refusal) => ({ headers: PAGE_HEADERS, body: plainPage("This did not work", refusal.message) }),
+  streamError: () => nothing,
+};

@@ -1,0 +1,42 @@
+import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+
+/** MCP Apps: tools that bring an interface of their own, as a page at a `ui://` address. */
+const EXTENSION = "io.modelcontextprotocol/ui";
+export const APP_MIME_TYPE = "text/html;profile=mcp-app";
+export const APP_SCHEME = "ui://";
+
+/** What a client says that shows such pages. */
+export const APPS_HOST: JsonObject = { extensions: { [EXTENSION]: { mimeTypes: [APP_MIME_TYPE] } } };
+
+/** Whether a client with these capabilities shows the interfaces of tools. */
+export function showsApps(capabilities: JsonObject): boolean {
+  return isObject(capabilities.extensions) && capabilities.extensions[EXTENSION] !== undefined;
+}
+
+/** Whether a model may see the tool. One for apps alone is for the pages that their hosts show. */
+export function isForModel(tool: JsonObject): boolean {
+  const visibility = uiOf(tool)?.visibility;
+  return !Array.isArray(visibility) || visibility.includes("model");
+}
+
+/** The address of the tool's interface; null when it has none. */
+export function interfaceOf(tool: JsonObject): string | null {
+  const { _meta: meta } = tool;
+  const uri = uiOf(tool)?.resourceUri ?? (isObject(meta) ? meta["ui/resourceUri"] : undefined);
+  return typeof uri === "string" ? uri : null;
+}
+
+/** The interface among the contents of a `resources/read` result; null when there is none. */
+export function appContent(result: JsonValue | undefined, uri: string): JsonObject | null {
+  const contents = isObject(result) && Array.isArray(result.contents) ? result.contents : [];
+  const found = contents.find((content) => isObject(content) && content.uri === uri && mimeOf(content.mimeType) === APP_MIME_TYPE);
+  return isObject(found) ? found : null;
+}
+
+function mimeOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value.toLowerCase().replaceAll(/\s/g, "") : "";
+}
+
+function uiOf({ _meta: meta }: JsonObject): JsonObject | null {
+  return isObject(meta) && isObject(meta.ui) ? meta.ui : null;
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as FirstClient } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport as FirstTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { rowOf } from "../support/admin.ts";
+import { startAppServer } from "../support/app-server.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { grant, newTeam, type Team } from "./mcp-harness.ts";
+
+const HOST = { extensions: { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } } };
+const servers = { handshake: startAppServer("handshake"), stateless: startAppServer("stateless") };
+const ids: Record<string, string> = {};
+let world: World;
+let team: Team;
+let narrow: Team;
+
+beforeAll(async () => {
+  world = await startWorld();
+  team = await newTeam(world.admin, "apps");
+  narrow = await newTeam(world.admin, "no payroll", { parent_group_id: team.groupId });
+  for (const [dialect, { baseUrl }] of Object.entries(servers)) {
+    ids[dialect] = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: dialect, base_url: baseUrl })).id;
+    await grant(world.admin, `${dialect} for all`, ids[dialect] as string, [team.groupId]);
+    await grant(world.admin, `${dialect} for few`, ids[dialect] as string, [narrow.groupId], { disabled_tools: ["payroll"] });
+  }
+  ids.virtual = (await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "both", members: [{ mcp_server_id: ids.stateless, slug: "s" }, { mcp_server_id: ids.handshake, slug: "h" }], group_ids: [team.groupId] })).id;
+});
+afterAll(async () => {
+  await Promise.all(Object.values(servers).map((server) => server.stop()));
+  await world.end();
+});
+
+const address = (id: string) => `${world.gateway.runtimeUrl}/v1/proxy/${id.startsWith("v") ? "vmcp" : "mcp"}/${id}`;
+
+async function listed(dialect: string, id: string, capabilities: object): Promise<any[]> {
+  const url = new URL(address(id));
+  const headers = { requestInit: { headers: { "x-api-key": team.apiKey } } };
+  if (dialect === "handshake") {
+    const first = new FirstClient({ name: "first", version: "1" }, { capabilities: capabilities as never });
+    await first.connect(new FirstTransport(url, headers) as never);
+    const { tools } = await first.listTools();
+    await first.close();
+    return tools;
+  }
+  const second = new Client({ name: "second", version: "1" }, { capabilities: capabilities as never, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+  await second.connect(new StreamableHTTPClientTransport(url, headers));
+  const { tools } = await second.listTools();
+  await second.close();
+  return tools;
+}
+
+describe.each(["handshake", "stateless"])("a %s client", (client) => {
+  test.each(["handshake", "stateless"])("that shows apps gets every tool of a %s server with its interface, one that does not gets those for models", async (server) => {
+    const all = await listed(client, ids[server] as string, HOST);
+    expect(all.map(({ name }) => name)).toEqual(["chart", "refresh", "payroll"]);
+    expect(all[0]._meta).toMatchObject({ ui: { resourceUri: "ui://charts/main", visibility: ["model", "app"] }, vendor: { kept: true } });
+    expect((await listed(client, ids[server] as string, {})).map(({ name }) => name)).toEqual(["chart", "payroll"]);
+  });
+
+  test("sees the same of a virtual server, whose interfaces have addresses of their own", async () => {
+    const all = await listed(client, ids.virtual as string, HOST);
+    expect(all.map(({ name }) => name).sort()).toEqual(["h__chart", "h__payroll", "h__refresh", "s__chart", "s__payroll", "s__refresh"]);
+    expect(all.find(({ name }) => name === "s__chart")._meta.ui.resourceUri).toBe("ui://s__charts/main");
+    expect((await listed(client, ids.virtual as string, {})).some(({ name }) => name.endsWith("refresh"))).toBe(false);
+  });
+});
+
+describe("an interface", () => {
+  const read = async (server: string, uri: string, key = team.apiKey) => {
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/mcp-apps/${ids[server]}/resource?${new URLSearchParams({ uri })}`, { headers: { "x-api-key": key } });
+    return { status: response.status, body: (await response.json()) as any };
+  };
+
+  test.each(["handshake", "stateless"])("of a %s server is read with what it says of itself, and leaves its row", async (server) => {
+    const { status, body } = await read(server, "ui://charts/main");
+    expect([status, body.server_id, body.uri, body.mimeType, body.text]).toEqual([200, ids[server], "ui://charts/main", "text/html;profile=mcp-app", "<h1>ui://charts/main</h1>"]);
+    expect(body._meta.ui).toEqual({ csp: { connectDomains: ["https://api.example"] }, permissions: { clipboardWrite: {} }, prefersBorder: true });
+    expect(await rowOf(world.admin, { proxy_subtype: "mcp_app_resource", server_id: ids[server] })).toMatchObject({ proxy_type: "portal", mcp_method: "resources/read", mcp_capability_name: "ui://charts/main", success: true });
+  });
+
+  test("of a tool the caller may not use is not the caller's, on either way", async () => {
+    expect((await read("stateless", "ui://payroll/main")).status).toBe(200);
+    const refused = await read("stateless", "ui://payroll/main", narrow.apiKey);
+    expect([refused.status, refused.body.code]).toEqual([403, "tool_not_allowed"]);
+    const direct = await fetch(address(ids.stateless as string), {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "x-api-key": narrow.apiKey, "mcp-protocol-version": "2026-07-28", "mcp-method": "resources/read", "mcp-name": "ui://payroll/main" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "ui://payroll/main", _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } }),
+    });
+    expect(direct.status).toBe(403);
+  });
+
+  test.each([
+    ["nothing there", "ui://nowhere/main", 404],
+    ["a page that is no app", "ui://plain/main", 404],
+    ["an address of another kind", "file:///etc/passwd", 400],
+    ["no address", "", 400],
+  ])("%s", async (_name, uri, status) => {
+    expect((await read("stateless", uri)).status).toBe(status);
+  });
+
+  test("of a server that is not there, not granted or asked for without a credential is refused", async () => {
+    const stranger = await newTeam(world.admin, "stranger");
+    expect((await read("stateless", "ui://charts/main", stranger.apiKey)).status).toBe(403);
+    expect((await read("gone", "ui://charts/main")).status).toBe(404);
+    expect((await read("stateless", "ui://charts/main", "")).status).toBe(401);
+  });
+});
