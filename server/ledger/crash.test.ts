@@ -36,6 +36,7 @@ test("a process killed under load, ten times, loses no call and doubles none", a
   for (let round = 0; round < 10; round++) await killedWriter(directory, 37 + round * 61, begun, answered);
 
   const ledger = await testLedger(database.db, directory, { signingKey: SIGNING_KEY });
+  await ledger.shipped();
   await ledger.close();
   const rows = await database.db.selectFrom("audit_rows").select(["id", "success", "error_type"]).where("chain_id", "=", ledger.chainId).execute();
   const byId = new Map(rows.map((row) => [row.id as string, row]));

@@ -1,6 +1,5 @@
 import { type Insertable, sql } from "kysely";
 import { uuid } from "../kernel/ids.ts";
-import { recordChange } from "./config-changes.ts";
 import type { Database, Trx } from "./database.ts";
 import type { SemanticCacheEntryTable } from "./tables/policies.ts";
 
@@ -70,26 +69,6 @@ export async function dropAnswers(trx: Trx, of: CacheOf, which: { readonly befor
     query = query.where((eb) => eb.or([eb("model_name", "=", model), eb(sql<string>`model_id::text`, "=", model)]));
   }
   const { numDeletedRows } = await query.executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-}
-
-/** Whose content is to go: what the calls of these rows brought in, or everything an end user's calls did. */
-export interface ErasedContent {
-  readonly callIds?: readonly string[];
-  readonly endUserId?: string;
-}
-
-/** Erases cached answers inside the transaction that erases the rest, in every process; gives how many. */
-export async function eraseCachedAnswers(trx: Trx, tenantId: string, { callIds = [], endUserId }: ErasedContent): Promise<number> {
-  if (callIds.length === 0 && endUserId === undefined) return 0;
-  // First, so that what is in flight finds another generation and is not stored afterwards.
-  await trx.updateTable("semantic_cache_configs").set({ generation: sql<string>`gen_random_uuid()` }).where("tenant_id", "=", tenantId).execute();
-  const { numDeletedRows } = await trx
-    .deleteFrom("semantic_cache_entries")
-    .where("tenant_id", "=", tenantId)
-    .where((eb) => eb.or([...(callIds.length > 0 ? [eb("call_id", "in", callIds)] : []), ...(endUserId === undefined ? [] : [eb("end_user_id", "=", endUserId)])]))
-    .executeTakeFirstOrThrow();
-  await recordChange(trx, { tenant_id: tenantId, topic: "policy" });
   return Number(numDeletedRows);
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { type AdminClient, rowOf, rowsOf, type Served, serveModels, signIn } from "../support/admin.ts";
-import { testDatabase } from "../support/database.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
 import { CLIENTS, PROVIDERS } from "../support/vendors/matrix.ts";
@@ -68,8 +68,7 @@ describe("by the official clients", () => {
 });
 
 describe("what is given again, and to whom", () => {
-  let databaseUrl: string;
-  let closeDatabase: () => Promise<void>;
+  let database: TestDatabase;
   let upstream: FakeUpstream;
   let gateway: GatewayProcess;
   let admin: AdminClient;
@@ -78,10 +77,9 @@ describe("what is given again, and to whom", () => {
   let asked = 0;
 
   beforeAll(async () => {
-    const database = await testDatabase();
-    ({ url: databaseUrl, close: closeDatabase } = database);
+    database = await testDatabase();
     upstream = startFakeUpstream();
-    gateway = await startGateway({ databaseUrl });
+    gateway = await startGateway({ databaseUrl: database.url });
     admin = await signIn(gateway.adminUrl);
     await admin.post("/v1/admin/providers", { ...tenant, provider_key: "parrot", name: "parrot", api_format: "echo" });
     served = await serveModels(admin, upstream.baseUrl, ["fake-1", "short", "nonsense", "bad-request", "tools", { name: "parrot", provider: "parrot" }, { name: "parrot-embed", provider: "parrot", mode: "embedding", input_cost_per_million_tokens: 1 }]);
@@ -90,7 +88,7 @@ describe("what is given again, and to whom", () => {
   afterAll(async () => {
     await gateway.stop();
     await upstream.stop();
-    await closeDatabase();
+    await database.close();
     await removeDirectory(gateway.dataDir);
   });
 
@@ -107,6 +105,12 @@ describe("what is given again, and to whom", () => {
     for (const body of bodies) found.push((await call(body)).layer);
     return found;
   };
+
+  /** What is on its way to the database while answers are dropped is not kept: waits until so many are there. */
+  async function stored(count: number): Promise<void> {
+    const entries = () => database.db.selectFrom("semantic_cache_entries").select("id").where("config_id", "=", cache.id).execute();
+    while ((await entries()).length < count) await new Promise((resolve) => setTimeout(resolve, 20));
+  }
 
   test("the same request, whatever order its members are in and whoever its user is", async () => {
     const messages = user(fresh());
@@ -209,8 +213,10 @@ describe("what is given again, and to whom", () => {
     const drop = (body: object) => admin.post(`${CONFIGS}/${cache.id}/invalidate`, body);
     await drop({});
     expect(await layers(one, other, one, other)).toEqual([null, null, "exact", "exact"]);
+    await stored(2);
     expect(await drop({ model: "parrot" })).toEqual({ invalidated: 1 });
     expect(await layers(one, other)).toEqual(["exact", null]);
+    await stored(2);
     expect(await drop({ before: "2020-01-01T00:00:00Z" })).toEqual({ invalidated: 0 });
     expect(await layers(one, other)).toEqual(["exact", "exact"]);
     expect(await drop({ before: new Date(Date.now() + 60_000).toISOString() })).toEqual({ invalidated: 2 });
@@ -241,7 +247,7 @@ describe("what is given again, and to whom", () => {
   test("the same answer by another process that has just begun, and a hit in under 3 ms", async () => {
     const body = { messages: user(fresh()) };
     expect(await layers(body)).toEqual([null]);
-    const second = await startGateway({ databaseUrl, env: { GW_SECRET_KEY: await secretKeyOf(gateway) } });
+    const second = await startGateway({ databaseUrl: database.url, env: { GW_SECRET_KEY: await secretKeyOf(gateway) } });
     expect((await call(body, { url: second.runtimeUrl })).layer).toBe("exact");
     await second.stop();
     await removeDirectory(second.dataDir);

@@ -1,12 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { migrate } from "../../store/migrate.ts";
-import { eraseCachedAnswers, pruneAnswers } from "../../store/semantic-cache-entries.ts";
+import { pruneAnswers } from "../../store/semantic-cache-entries.ts";
 import { type NewAnswer, StoredAnswers } from "./stored-answers.ts";
 
 const CONFIG = { acme: "00000000-0000-4000-8000-000000000001", beta: "00000000-0000-4000-8000-000000000002" };
 const GENERATION = "00000000-0000-4000-8000-00000000000a";
-const ALICE = "00000000-0000-4000-8000-0000000000aa";
 
 let database: TestDatabase;
 let now = Date.parse("2026-11-21T12:00:00Z");
@@ -65,19 +64,6 @@ test("a newer answer to the same request takes the place of the older", async ()
 test("what is in flight while answers are dropped is not stored", async () => {
   const { exactKey } = await store({}, crypto.randomUUID());
   expect(await stored.byKey(of("acme"), exactKey)).toBeNull();
-});
-
-test("an erasure takes the answers of calls and of an end user, tells every process, and lets nothing in flight come back", async () => {
-  const mine = await store({ callId: "erased-call" });
-  const hers = await store({ endUserId: ALICE });
-  const other = await store();
-  const before = await database.db.selectFrom("config_changes").select("version").execute();
-  expect(await database.db.transaction().execute((trx) => eraseCachedAnswers(trx, "beta", { callIds: ["erased-call"], endUserId: ALICE }))).toBe(0);
-  expect(await database.db.transaction().execute((trx) => eraseCachedAnswers(trx, "acme", { callIds: ["erased-call"], endUserId: ALICE }))).toBe(2);
-  expect(await Promise.all([mine, hers, other].map(async ({ exactKey }) => (await stored.byKey(of("acme"), exactKey)) !== null))).toEqual([false, false, true]);
-  expect(await database.db.selectFrom("config_changes").select("version").execute()).toHaveLength(before.length + 2);
-  const late = await store({ callId: "erased-call" });
-  expect(await stored.byKey(of("acme"), late.exactKey)).toBeNull();
 });
 
 test("what is over is pruned", async () => {

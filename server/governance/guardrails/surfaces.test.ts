@@ -4,15 +4,15 @@ import { readFileSync } from "node:fs";
 import { GOVERNED_ROUTES } from "../../routes.ts";
 import { SURFACES, surfaceOf } from "./surfaces.ts";
 
-/** Routes whose calls carry nothing a model reads. */
-const WORDLESS = new Set(["models_list", "model_detail", "gemini_models_list", "gemini_model_detail"]);
+/** Routes whose calls carry nothing to a model: lists, the end of a run, spans of calls made elsewhere. */
+const WORDLESS = new Set(["run_end", "otel_traces", "models_list", "model_detail", "gemini_models_list", "gemini_model_detail"]);
 
 test("every surface is declared once, and every call that carries words to a model passes one", () => {
   expect(Object.keys(SURFACES).toSorted()).toEqual([...GUARDRAIL_SURFACES].toSorted());
   expect(GUARDRAIL_SURFACES).toHaveLength(21);
   for (const { audit, body } of GOVERNED_ROUTES.filter((route) => route.audit.proxyType === "llm")) {
     const guarded = surfaceOf(audit.proxySubtype, "input") !== null;
-    expect([audit.proxySubtype, guarded]).toEqual([audit.proxySubtype, body && !WORDLESS.has(audit.proxySubtype)]);
+    expect([audit.proxySubtype, guarded]).toEqual([audit.proxySubtype, body !== false && !WORDLESS.has(audit.proxySubtype)]);
   }
   const subtypes = new Set(GOVERNED_ROUTES.map(({ audit }) => audit.proxySubtype));
   for (const { subtypes: named } of Object.values(SURFACES)) for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
