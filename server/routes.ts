@@ -13,7 +13,6 @@ import { modelDetail, modelsList } from "./surfaces/llm/models.ts";
 import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import { authorize, callback, clientMetadata, decide, deleteToken, listTokens, register, resourceMetadata, revoke, serverMetadata, token } from "./surfaces/oauth/broker.ts";
-import { appResource } from "./surfaces/mcp/app-resource.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
 import { messages } from "./surfaces/messages/messages.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
@@ -81,7 +80,6 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   { method: "POST", path: `${BROKER}/register`, surface: register, audit: oauth("oauth_register"), body: true, admits: "key_or_none" },
   { method: "GET", path: `${BROKER}/tokens`, surface: listTokens, audit: oauth("oauth_tokens"), body: false },
   { method: "DELETE", path: `${BROKER}/tokens/:token_id`, surface: deleteToken, audit: oauth("oauth_tokens"), body: false },
-  { method: "GET", path: "/v1/portal/mcp-apps/:server_id/resource", surface: appResource, audit: { proxyType: "portal", proxySubtype: "mcp_app_resource" }, body: false },
   { method: "POST", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_jsonrpc"), body: true },
   { method: "GET", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("sse_stream"), body: false },
   { method: "DELETE", path: "/v1/proxy/mcp/:server_id", surface: toolServer, audit: mcp("mcp_session_end"), body: false },

@@ -73,7 +73,7 @@ describe("an interface", () => {
 
   test.each(["handshake", "stateless"])("of a %s server is read with what it says of itself, and leaves its row", async (server) => {
     const { status, body } = await read(server, "ui://charts/main");
-    expect([status, body.server_id, body.uri, body.mimeType, body.text]).toEqual([200, ids[server], "ui://charts/main", "text/html;profile=mcp-app", "<h1>ui://charts/main</h1>"]);
+    expect([status, body.uri, body.mime_type, body.content, body.size_bytes]).toEqual([200, "ui://charts/main", "text/html;profile=mcp-app", "<h1>ui://charts/main</h1>", 25]);
     expect(body._meta.ui).toEqual({ csp: { connectDomains: ["https://api.example"] }, permissions: { clipboardWrite: {} }, prefersBorder: true });
     expect(await rowOf(world.admin, { proxy_subtype: "mcp_app_resource", server_id: ids[server] })).toMatchObject({ proxy_type: "portal", mcp_method: "resources/read", mcp_capability_name: "ui://charts/main", success: true });
   });

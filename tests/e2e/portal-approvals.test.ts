@@ -132,7 +132,7 @@ test("a page of a tool reads its server's resource through the portal, and nothi
     async fetch(request) {
       const { id, method, params } = (await request.json()) as any;
       seen.push(`${method} ${request.headers.get("authorization")}`);
-      const answer = method === "server/discover" ? { result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { resources: {} }, _meta: {} } } : method !== "resources/read" ? { result: { resultType: "complete", tools: [], resources: [], prompts: [], resourceTemplates: [] } } : params.uri === "ui://clock" ? { result: { resultType: "complete", contents: [{ uri: "ui://clock", mimeType: "text/html", text: "<p>ü</p>" }] } } : { error: { code: -32602, message: "no such resource" } };
+      const answer = method === "server/discover" ? { result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { resources: {} }, _meta: {} } } : method !== "resources/read" ? { result: { resultType: "complete", tools: [], resources: [], prompts: [], resourceTemplates: [] } } : params.uri === "ui://clock" ? { result: { resultType: "complete", contents: [{ uri: "ui://clock", mimeType: "text/html;profile=mcp-app", text: "<p>ü</p>", _meta: { ui: { prefersBorder: true } } }] } } : { error: { code: -32602, message: "no such resource" } };
       const text = JSON.stringify({ jsonrpc: "2.0", id, ...answer });
       // A server may answer with a stream as well.
       return params?.uri === "ui://streamed" ? new Response(`: hello\n\ndata: ${text.replace("no such", "no")}\n\n`, { headers: { "content-type": "text/event-stream" } }) : new Response(text, { headers: { "content-type": "application/json" } });
@@ -142,7 +142,7 @@ test("a page of a tool reads its server's resource through the portal, and nothi
   await grant(world.admin, "apps for askers", id, [team.groupId]);
   const read = (uri: string, who = asker) => who.request("GET", `/mcp-apps/${id}/resource?uri=${encodeURIComponent(uri)}`);
   const found = await read("ui://clock");
-  expect([found.status, found.body]).toEqual([200, { uri: "ui://clock", content: "<p>ü</p>", mime_type: "text/html", size_bytes: 9 }]);
+  expect([found.status, found.body]).toEqual([200, { uri: "ui://clock", content: "<p>ü</p>", mime_type: "text/html;profile=mcp-app", size_bytes: 9, _meta: { ui: { prefersBorder: true } } }]);
   expect(await rowOf(world.admin, { correlation_id: found.headers.get("x-correlation-id") })).toMatchObject({ proxy_type: "portal", proxy_subtype: "mcp_app_resource", mcp_method: "resources/read", mcp_capability_name: "ui://clock", server_id: id, gateway_user_id: asker.id, response_body_preview: null });
   expect([(await read("ui://nothing")).status, (await read("ui://streamed")).status]).toEqual([404, 404]);
   expect((await read("file:///etc/passwd")).body.fields[0].field).toBe("uri");

@@ -1,6 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { JsonObject } from "../../wire/document.ts";
-import { appContent, APPS_HOST } from "../../wire/mcp/apps.ts";
+import { type AppPage, appPage, APPS_HOST } from "../../wire/mcp/apps.ts";
 import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { authorizedSend } from "../authorization/authorize-server.ts";
 import type { Call } from "../call.ts";
@@ -10,7 +10,7 @@ import { askServer } from "./ask-server.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { finalMessage } from "./upstream-messages.ts";
 
-export type AppResourceDispatch = (call: Call, uri: string) => Promise<JsonObject | Refusal>;
+export type AppResourceDispatch = (call: Call, uri: string) => Promise<AppPage | Refusal>;
 
 /** Reads the interface of a tool for a page that shows it. Its server, and that the caller may, the access control has settled. */
 export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
@@ -25,8 +25,8 @@ export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
     const asked = await askServer(call, server, { method: "resources/read", params: JSON.stringify({ uri }), capability: { type: "resource", name: uri }, arguments: undefined, sender, id: 1 }, { ...parts, send: authorizedSend(parts.authorization, call, [server]) });
     if (isRefusal(asked)) return asked;
     const answer = await finalMessage(asked.messages, asked.id);
-    const content = appContent(answer?.value.result, uri);
-    if (answer === null || content === null) return refuse("not_found", "The tool server has no such app.");
-    return answerGate(call, target, answer.text, answer.value.result as JsonObject) ?? content;
+    const page = appPage(answer?.value.result, uri);
+    if (answer === null || page === null) return refuse("not_found", "The tool server has no such app.");
+    return answerGate(call, target, answer.text, answer.value.result as JsonObject) ?? page;
   };
 }

@@ -1,7 +1,6 @@
 import { appResourceQuery } from "@gatehouse/contracts/portal";
 import { isRefusal } from "../../governance/surface.ts";
-import { readResource, resourceRequest } from "../../governance/tools/read-resource.ts";
-import { toolView } from "../../governance/tools/tool-view.ts";
+import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { check, readQuery } from "../../wire/strict-input.ts";
 import { portalAnswer, type PortalRoute } from "./portal-operation.ts";
@@ -18,13 +17,16 @@ function asked(path: string, url: string): { serverId: string; uri: string } | R
   }
 }
 
-/** What a tool's own page in the portal reads of its server. It passes the controls of any call to a tool server. */
+/**
+ * The interface of a tool as its server has it (interface 4.4), for a page that shows it: `{uri, content, mime_type,
+ * size_bytes, _meta}`, base64 where the server sent no text. It passes the controls of any call to a tool server.
+ */
 export const appRoutes: readonly PortalRoute[] = [
   {
     method: "GET",
     path: "/v1/portal/mcp-apps/:server_id/resource",
     audit: { proxyType: "portal", proxySubtype: "mcp_app_resource" },
-    admits: "user",
+    admits: "user_or_key",
     body: false,
     surface: () => ({
       ...portalRefusals,
@@ -32,14 +34,14 @@ export const appRoutes: readonly PortalRoute[] = [
         const found = asked(call.path, call.request.url);
         if (isRefusal(found)) return found;
         if (call.scope === null) return refuse("no_resource_group");
-        const request = resourceRequest(found.serverId, found.uri);
+        const { serverId, uri } = found;
         return {
-          view: toolView(request),
+          view: { ...EMPTY_VIEW, tool: { kind: "server", serverId, method: "resources/read", capability: { type: "resource", name: uri }, arguments: undefined } },
           async answer(admitted, dispatch) {
-            const resource = await readResource(admitted, dispatch, request);
+            const resource = await dispatch.appResource(admitted, uri);
             if (isRefusal(resource)) return resource;
-            const { uri, content, mimeType, sizeBytes } = resource;
-            return portalAnswer(200, { uri, content, mime_type: mimeType, size_bytes: sizeBytes });
+            const { content, mimeType, meta, sizeBytes } = resource;
+            return portalAnswer(200, { uri: resource.uri, content, mime_type: mimeType, size_bytes: sizeBytes, _meta: meta });
           },
         };
       },
