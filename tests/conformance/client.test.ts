@@ -6,7 +6,9 @@ import { judgeClient } from "./suite.ts";
 
 let world: World;
 let env: Record<string, string>;
-const DRIVER = `${process.execPath} ${fileURLToPath(new URL("client-driver.ts", import.meta.url))}`;
+// The suite hands its command to a shell.
+const quoted = (path: string) => `'${path.replaceAll("'", "'\\''")}'`;
+const DRIVER = `${quoted(process.execPath)} ${quoted(fileURLToPath(new URL("client-driver.ts", import.meta.url)))}`;
 
 beforeAll(async () => {
   world = await startWorld();
