@@ -124,6 +124,21 @@ export async function consumeApproval(db: Database, redemption: Redemption): Pro
   return row !== undefined;
 }
 
+/** Hands a redeemed approval from the call that has it to the next; true for one of all calls that ever try with the same `from`. */
+export async function handOnApproval(db: Database, hand: { readonly id: string; readonly tenantId: string; readonly from: string; readonly to: string }): Promise<boolean> {
+  const row = await db
+    .updateTable("approvals")
+    .set({ consumed_by_call: hand.to })
+    .where("id", "=", hand.id)
+    .where("tenant_id", "=", hand.tenantId)
+    .where("status", "=", "approved")
+    .where("consumed_at", "is not", null)
+    .where("consumed_by_call", "=", hand.from)
+    .returning("id")
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** Every request whose time has run out unresolved, or approved and never used. */
 export async function expireApprovals(db: Database): Promise<void> {
   await db

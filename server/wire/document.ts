@@ -23,6 +23,7 @@ export class JsonDocument {
   private readonly source: string;
   private readonly members: readonly Member[];
   private readonly touched = new Set<string>();
+  private readonly spelled = new Map<string, string>();
 
   private constructor(source: string, value: JsonObject, members: readonly Member[]) {
     this.source = source;
@@ -56,19 +57,28 @@ export class JsonDocument {
 
   touch(name: string): void {
     this.touched.add(name);
+    this.spelled.delete(name);
+  }
+
+  /** As `touch`, with the JSON text of the member as it stands now: what did not change inside it keeps its spelling too. */
+  respell(name: string, text: string): void {
+    this.touched.add(name);
+    this.spelled.set(name, text);
   }
 
   /** `undefined` takes the member out. */
   set(name: string, value: JsonValue | undefined): void {
     if (value === undefined) delete this.value[name];
     else this.value[name] = value;
-    this.touched.add(name);
+    this.touch(name);
   }
 
   /** The JSON text of one member as it stands now; null when it is not there. */
   memberText(name: string): string | null {
     const value = this.value[name];
     if (value === undefined) return null;
+    const spelled = this.spelled.get(name);
+    if (spelled !== undefined) return spelled;
     const member = this.touched.has(name) ? undefined : this.members.find((candidate) => candidate.name === name);
     return member === undefined ? JSON.stringify(value) : this.source.slice(member.valueStart, member.valueEnd);
   }
@@ -81,8 +91,7 @@ export class JsonDocument {
     if (this.touched.size === 0 && edits.size === 0) return this.source;
     const all = new Map<string, string | null>();
     for (const name of this.touched) {
-      const value = this.value[name];
-      all.set(name, value === undefined ? null : JSON.stringify(value));
+      all.set(name, this.memberText(name));
     }
     for (const [name, value] of edits) all.set(name, value);
     return editMembers(this.source, this.members, all);

@@ -1,30 +1,33 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { fileURLToPath } from "node:url";
-import { newTeam } from "../e2e/mcp-harness.ts";
 import { startWorld, type World } from "../support/world.ts";
-import { judgeClient } from "./suite.ts";
+import { CLIENT_SCENARIOS, type ClientMeasure, clientMeter } from "./measure.ts";
+import { clientSection, published } from "./page.ts";
+import type { Revision } from "./suite.ts";
 
 let world: World;
-let env: Record<string, string>;
-// The suite hands its command to a shell.
-const quoted = (path: string) => `'${path.replaceAll("'", "'\\''")}'`;
-const DRIVER = `${quoted(process.execPath)} ${quoted(fileURLToPath(new URL("client-driver.ts", import.meta.url)))}`;
+let meter: Awaited<ReturnType<typeof clientMeter>>;
+const measures = new Map<string, Promise<ClientMeasure>>();
 
 beforeAll(async () => {
   world = await startWorld();
-  const team = await newTeam(world.admin, "driver");
-  env = { DRIVER_ADMIN_URL: world.gateway.adminUrl, DRIVER_RUNTIME_URL: world.gateway.runtimeUrl, DRIVER_API_KEY: team.apiKey, DRIVER_GROUP_ID: team.groupId };
+  meter = await clientMeter(world);
 });
 afterAll(() => world.end());
 
-test.each(["initialize", "tools_call", "sse-retry"])("what 2025-11-25 requires of a client, of the gateway as one: %s", async (scenario) => {
-  expect(await judgeClient(DRIVER, scenario, "2025-11-25", env)).toEqual({ scenario, passed: true, failures: [] });
+/** Each scenario is judged once, whichever tests are run. */
+function measured(revision: Revision, scenario: string): Promise<ClientMeasure> {
+  const key = `${revision} ${scenario}`;
+  const measure = measures.get(key) ?? meter(revision, scenario);
+  measures.set(key, measure);
+  return measure;
+}
+
+test.each(CLIENT_SCENARIOS)("what %s requires of a client, of the gateway as one: %s", async (revision, scenario) => {
+  expect((await measured(revision, scenario)).verdict).toEqual({ scenario, passed: true, failures: [] });
 }, 60_000);
 
-test.each(["tools_call", "request-metadata", "http-standard-headers", "http-custom-headers", "http-invalid-tool-headers", "json-schema-ref-no-deref", "sep-2322-client-request-state"])(
-  "what 2026-07-28 requires of a client, of the gateway as one: %s",
-  async (scenario) => {
-    expect(await judgeClient(DRIVER, scenario, "2026-07-28", env)).toEqual({ scenario, passed: true, failures: [] });
-  },
-  60_000,
-);
+test("docs/reference/mcp-conformance.md says what was measured of the client (npm run conformance renews it)", async () => {
+  const all: ClientMeasure[] = [];
+  for (const [revision, scenario] of CLIENT_SCENARIOS) all.push(await measured(revision, scenario));
+  expect(published()).toContain(clientSection(all));
+}, 600_000);

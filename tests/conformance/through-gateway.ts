@@ -3,10 +3,12 @@ import type { World } from "../support/world.ts";
 import { handshakeFixture } from "./handshake-fixture.ts";
 import { statelessFixture } from "./stateless-fixture.ts";
 
+export type ServerDialect = "handshake" | "stateless";
+
 /** The addresses of the fixtures behind the gateway, as a client without a credential may call them. */
-export interface Governed {
-  readonly handshake: string;
-  readonly stateless: string;
+export interface Governed extends Readonly<Record<ServerDialect, string>> {
+  /** The fixtures themselves. */
+  readonly direct: Readonly<Record<ServerDialect, string>>;
   stop(): Promise<void>;
 }
 
@@ -16,6 +18,7 @@ export async function governedFixtures(world: World): Promise<Governed> {
   const team = await newTeam(world.admin, "conformance");
   const serving: { stop(closeActiveConnections?: boolean): Promise<void> }[] = [];
   const urls: Record<string, string> = {};
+  const direct: Record<string, string> = {};
   for (const [name, fixture] of Object.entries(fixtures)) {
     const upstream = Bun.serve({ hostname: "127.0.0.1", port: 0, idleTimeout: 0, fetch: (request) => fixture.fetch(request) });
     const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: `http://127.0.0.1:${upstream.port}` });
@@ -31,12 +34,14 @@ export async function governedFixtures(world: World): Promise<Governed> {
         return fetch(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, { method: request.method, headers, signal: request.signal, ...(body === undefined ? {} : { body }) });
       },
     });
+    direct[name] = `http://127.0.0.1:${upstream.port}/mcp`;
     urls[name] = `http://127.0.0.1:${forwarder.port}/mcp`;
     serving.push(forwarder, upstream);
   }
   return {
     handshake: urls.handshake as string,
     stateless: urls.stateless as string,
+    direct: direct as Record<ServerDialect, string>,
     async stop() {
       await Promise.all(serving.map((server) => server.stop(true)));
     },

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const ids = [];
   for (const [name, fixture] of [["old", old], ["modern", modern]] as const) {
     const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: fixture.baseUrl });
-    await grant(admin, `${name} with approval`, id, [team.groupId, neighbour.groupId], { approval_required_tools: ["echo"], approval_timeout_seconds: 120 });
+    await grant(admin, `${name} with approval`, id, [team.groupId, neighbour.groupId], { approval_required_tools: ["echo", "ask"], approval_timeout_seconds: 120 });
     ids.push(id);
   }
   const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "both", mcp_server_ids: ids, group_ids: [team.groupId] });
@@ -107,4 +107,92 @@ test("an unmarked tool needs none, and an official client is told of the approva
   const client = await statelessClient(servers.modern, team.apiKey);
   expect(client.callTool({ name: "echo", arguments: { text: "client" } })).rejects.toMatchObject({ code: 4030 });
   await client.close();
+});
+
+describe.each([
+  ["a stateless server", "modern", "ask", () => modern],
+  ["a handshake server behind the bridge", "old", "ask", () => old],
+  ["a stateless member of a virtual server", "virtual", "modern__ask", () => modern],
+  ["a handshake member of a virtual server", "virtual", "old__ask", () => old],
+] as const)("an approved tool of %s that asks for input", (_name, server, tool, fixture) => {
+  const ask = (args: Record<string, unknown> = {}, rest: Record<string, unknown> = {}) => stateless(1, "tools/call", { name: tool, arguments: args, ...rest });
+
+  /** The tool's question, with the state to bring back, after an approval was asked for, given and redeemed. */
+  async function question(args: Record<string, unknown> = {}) {
+    const { id } = await blocked(servers[server], ask(args));
+    const token = await approve(id);
+    const { body } = await post(servers[server], team.apiKey, ask(args), { "x-approval-token": token });
+    expect(body.result.resultType).toBe("input_required");
+    const [key = ""] = Object.keys(body.result.inputRequests);
+    const answer = (name: string) => ({ requestState: body.result.requestState as string, inputResponses: { [key]: { action: "accept", content: { name } } } });
+    return { id, token, key, answer };
+  }
+
+  test("gets the answer under the approval it has, once", async () => {
+    const { id, token, answer } = await question();
+    const done = await post(servers[server], team.apiKey, ask({}, answer("Ada")));
+    expect(done.body.result.content).toEqual([{ type: "text", text: "hello Ada" }]);
+    const before = calls(fixture());
+    const again = await Promise.all([post(servers[server], team.apiKey, ask({}, answer("Eve"))), post(servers[server], team.apiKey, ask({}, answer("Eve")), { "x-approval-token": token })]);
+    for (const { status, body } of again) expect([status, body.error.code, body.error.data.code]).toEqual([403, 4031, "approval_token_invalid"]);
+    expect(calls(fixture())).toBe(before);
+    const rows = await rowsOf(world.admin, { consumed_approval_request_id: id }, 2);
+    expect(rows.map(({ success, agent_authz_decision }: any) => [success, agent_authz_decision])).toEqual([[true, "allow"], [true, "allow"]]);
+  });
+
+  test("is answered by one of all that come at once, even where the client still sends the token", async () => {
+    const { token, answer } = await question();
+    const outcomes = await Promise.all(Array.from({ length: 6 }, (_, at) => post(servers[server], team.apiKey, ask({}, answer(`n${at}`)), { "x-approval-token": token })));
+    expect(outcomes.filter(({ body }) => body.result !== undefined)).toHaveLength(1);
+    expect(outcomes.filter(({ status, body }) => status === 403 && body.error.data.code === "approval_token_invalid")).toHaveLength(5);
+  });
+
+  test("carries nothing but that very call on", async () => {
+    const { answer, token } = await question();
+    const before = calls(fixture());
+    const other = server === "virtual" ? servers.modern : servers.virtual;
+    const given = answer("Mallory");
+    const asksAgain = [
+      post(servers[server], team.apiKey, ask({ more: true }, given)),
+      post(servers[server], team.apiKey, stateless(1, "tools/call", { name: tool.replace("ask", "echo"), arguments: {}, ...given })),
+      post(other, team.apiKey, stateless(1, "tools/call", { name: server === "virtual" ? "ask" : `${server}__ask`, arguments: {}, ...given })),
+      post(servers[server], team.apiKey, ask({}, { ...given, requestState: `${given.requestState}A` })),
+    ];
+    for (const { body } of await Promise.all(asksAgain)) expect([body.error.code, body.error.data.code]).toEqual([4030, "approval_required"]);
+    if (server !== "virtual") expect((await post(servers[server], neighbour.apiKey, ask({}, given))).body.error.code).toBe(4030);
+    expect((await post(servers[server], team.apiKey, ask({ more: true }, given), { "x-approval-token": token })).body.error.data.code).toBe("approval_token_invalid");
+    expect(calls(fixture())).toBe(before);
+    expect((await post(servers[server], team.apiKey, ask({}, given))).body.result.content).toEqual([{ type: "text", text: "hello Mallory" }]);
+  });
+});
+
+test("a tool that gives no state is asked again without one, and the arguments keep their spelling", async () => {
+  const seen: string[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      const text = await request.text();
+      const { id, method, params } = JSON.parse(text);
+      const told = (result: object) => Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...result } });
+      if (method === "server/discover") return told({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" });
+      if (method === "tools/list") return told({ tools: [{ name: "sure", inputSchema: { type: "object" } }], ttlMs: 0, cacheScope: "private" });
+      seen.push(text);
+      return params.inputResponses?.[`q${seen.length - 1}`] === undefined || seen.length < 3 ? told({ resultType: "input_required", inputRequests: { [`q${seen.length}`]: { method: "elicitation/create", params: { message: "Sure?", requestedSchema: { type: "object", properties: {} } } } } }) : told({ content: [{ type: "text", text: "done" }] });
+    },
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "sure", base_url: `http://127.0.0.1:${server.port}` });
+  await grant(world.admin, "sure with approval", id, [team.groupId], { approval_required_tools: ["sure"] });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+  const { _meta } = stateless(1, "tools/call").params;
+  const message = (rest: Record<string, unknown> = {}) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"sure","arguments":{ "n": 12345678901234567890.0 },"_meta":${JSON.stringify(_meta)}${Object.entries(rest).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`).join("")}}}`;
+  const held = await post(url, team.apiKey, message());
+  let answer = await post(url, team.apiKey, message(), { "x-approval-token": await approve(held.body.error.data.approval_id) });
+  for (const key of ["q1", "q2"]) {
+    expect(Object.keys(answer.body.result.inputRequests)).toEqual([key]);
+    answer = await post(url, team.apiKey, message({ requestState: answer.body.result.requestState, inputResponses: { [key]: { action: "accept", content: {} } } }));
+  }
+  expect(answer.body.result.content).toEqual([{ type: "text", text: "done" }]);
+  expect(seen.map((text) => [text.includes("requestState"), text.includes('{ "n": 12345678901234567890.0 }')])).toEqual([[false, true], [false, true], [false, true]]);
+  await server.stop(true);
 });

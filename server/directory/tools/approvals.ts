@@ -2,7 +2,7 @@ import type { Approval } from "@gatehouse/contracts/approvals";
 import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
-import { approvalById, approvalPage, consumeApproval, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
+import { approvalById, approvalPage, consumeApproval, handOnApproval, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
 import { notifyApprovers, notifyRequester } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
@@ -124,6 +124,11 @@ export async function redeemApproval(parts: Parts, token: string, redemption: Om
   const row = await approvalById(parts.db, redemption.tenantId, id);
   if (row?.token_nonce == null || !timingSafeEqual(Buffer.from(tokenOf(parts, row)), Buffer.from(token))) return null;
   return (await consumeApproval(parts.db, { ...redemption, id, now: new Date(parts.clock.now()) })) ? id : null;
+}
+
+/** Lets the next request of the same redeemed call go on under its approval: once for each request that has had it. */
+export function continueApproval(parts: Parts, hand: Parameters<typeof handOnApproval>[1]): Promise<boolean> {
+  return handOnApproval(parts.db, hand);
 }
 
 export async function listApprovals(parts: Parts, tenantId: string, viewer: Viewer | null, status: ApprovalFilters["status"], page: Page): Promise<Paged<Approval>> {

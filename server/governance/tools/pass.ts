@@ -7,6 +7,7 @@ import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.t
 import { type AbortReason, abortReason, type Call, type ToolTarget } from "../call.ts";
 import { readAnswerBody } from "../routing/read-answer.ts";
 import { type Answer, isRefusal } from "../surface.ts";
+import type { CarryOn } from "./approval-chain.ts";
 import { departure } from "./departure.ts";
 import { filteredListText, knownTool } from "./listed-tools.ts";
 import { answerGate } from "./answer-gate.ts";
@@ -26,7 +27,7 @@ const ANSWERED = ["content-type", "retry-after", "allow", "mcp-protocol-version"
  * Sends a request on in the dialect it came in, byte for byte, and passes the answer on likewise. What governance
  * changes is said here: session ids are bound to the caller, and lists lose what the caller may not use.
  */
-export async function pass(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts): Promise<Answer | Refusal> {
+export async function pass(call: Call, request: ToolRequest, target: ToolTarget, parts: ToolParts, carryOn: CarryOn | null = null): Promise<Answer | Refusal> {
   const { server } = target;
   const { message } = request;
   const owner = `${principalOf(call)}\n${server.id}`;
@@ -69,7 +70,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     const { result } = answer.value;
     if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return filteredListText(parts.memory, target, answer, client);
     // On a stream that is read on it is not known what was asked.
-    return (request.capability !== null || message === null) && isObject(result) ? answerGate(call, target, answer.text, result) : null;
+    return (request.capability !== null || message === null) && isObject(result) ? (answerGate(call, target, answer.text, result) ?? carryOn?.(answer.text, result) ?? null) : null;
   };
   return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, server.timeoutMs);
 }

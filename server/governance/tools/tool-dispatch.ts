@@ -3,15 +3,18 @@ import { refuseUnreadable } from "../access/tool-access.ts";
 import { authorizedSend } from "../authorization/authorize-server.ts";
 import { connectGate } from "../authorization/connect-gate.ts";
 import type { Call, ToolRoute } from "../call.ts";
-import { memberText } from "../../wire/mcp/rpc.ts";
+import { isObject } from "../../wire/document.ts";
+import { memberText, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { governToolCall } from "../argument-policies/govern-tool-call.ts";
 import type { Answer } from "../surface.ts";
+import type { CarryOn } from "./approval-chain.ts";
 import { approvalGate } from "./approval-gate.ts";
 import { bridgedServer } from "./bridged-server.ts";
 import { knownTool } from "./listed-tools.ts";
 import { refuseOrigin } from "./origin.ts";
 import { pass } from "./pass.ts";
-import { serve } from "./synthesized.ts";
+import type { Relay } from "./relay.ts";
+import { serve, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { virtualServer } from "./virtual-server.ts";
@@ -32,20 +35,33 @@ export function toolDispatch(shared: ToolParts): ToolDispatch {
       const connecting = await connectGate(parts, call, request, target);
       if (connecting !== null) return connecting;
     }
+    let carryOn: CarryOn | null = null;
     if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
       const denied = judged(call, request, route.capability.name);
       if (denied !== null) return denied;
       const held = await approvalGate(call, request, target, route.capability.name, parts);
-      if (held !== null) return held;
+      if (typeof held === "object" && held !== null) return held;
+      carryOn = held;
     }
-    if (route.virtual !== null) return serve(call, request, virtualServer(call, route.virtual, route, parts), parts);
+    if (route.virtual !== null) return serve(call, request, carrying(virtualServer(call, route.virtual, route, parts), carryOn), parts);
     if (target === undefined) throw new Error("a call to a tool server has none");
     const { dialect } = target.server;
     const spoken = request.envelope !== null ? "stateless" : request.message === null && dialect === "stateless" && call.request.headers.get("mcp-session-id") === null ? "stateless" : "handshake";
     if (request.subPath !== null && request.message === null) return (call.request.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
-    if (dialect === null || dialect === spoken || request.subPath !== null) return request.message === null && dialect === "stateless" ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } }) : pass(call, request, target, parts);
-    return serve(call, request, bridgedServer(call, request, target, parts), parts);
+    if (dialect === null || dialect === spoken || request.subPath !== null) return request.message === null && dialect === "stateless" ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } }) : pass(call, request, target, parts, carryOn);
+    return serve(call, request, carrying(bridgedServer(call, request, target, parts), carryOn), parts);
   };
+}
+
+/** The server with answers that ask for input changed so that the approval goes on with them. */
+function carrying(server: SynthesizedServer, carryOn: CarryOn | null): SynthesizedServer {
+  return carryOn === null ? server : { ...server, carry: (message, sender, session) => carriedAnswer(server.carry(message, sender, session), carryOn) };
+}
+
+async function* carriedAnswer(relay: Relay, carryOn: CarryOn): Relay {
+  const answer = yield* relay;
+  const result = typeof answer === "string" ? readUpstreamRpc(answer)?.result : undefined;
+  return typeof answer === "string" && isObject(result) ? (carryOn(answer, result) ?? answer) : answer;
 }
 
 /** By the argument policies on the tool, under the name its server knows and the one its caller does. */

@@ -117,6 +117,7 @@ export interface ApprovalTable {
   resolved_at: NullableStamp;
   resolution_note: string | null;
   consumed_at: NullableStamp;
+  /** The call that redeemed it or, where the tool asked for input, the last that carried it on. */
   consumed_by_call: string | null;
   created_at: Stamp;
 }
