@@ -58,7 +58,7 @@ export function startHandshakeServer(options: { version?: string; json?: boolean
       onsessionclosed: (session) => void transports.delete(session),
     });
     const tools = handshakeTools(options.version ?? "1.2.3");
-    if (options.reports === true) reportsOf(tools);
+    if (options.reports === true) reportsOf(tools, { text: z.string() });
     await tools.connect(transport as never);
     return transport.handleRequest(request);
   });
@@ -90,7 +90,7 @@ function handshakeTools(version: string): HandshakeServer {
 
 /** A server of the stateless dialect only, on the second official SDK. */
 export function startStatelessServer(options: { reports?: boolean } = {}): ToolServerFixture {
-  const handler = createMcpHandler(() => (options.reports === true ? reportsOf(statelessTools()) : statelessTools()), { legacy: "reject" });
+  const handler = createMcpHandler(() => (options.reports === true ? reportsOf(statelessTools(), z.object({ text: z.string() })) : statelessTools()), { legacy: "reject" });
   return serveFixture((request) => handler.fetch(request));
 }
 
@@ -114,10 +114,10 @@ function statelessTools(): StatelessServer {
   return server;
 }
 
-/** What tools give in every form that has texts: `text` of the arguments in each. */
-function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Server): Server {
+/** What a server gives in every form that has texts: `text` of the arguments in each. `schema` as the server's SDK takes it. */
+function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Server, schema: unknown): Server {
   const any = server as HandshakeServer;
-  any.registerTool("report", { description: "Reports", inputSchema: z.object({ text: z.string() }) as never }, (async ({ text }: { text: string }) => ({
+  any.registerTool("report", { description: "Reports", inputSchema: schema as never }, (async ({ text }: { text: string }) => ({
     content: [
       { type: "text", text: `Says ${text}` },
       { type: "text", text: JSON.stringify({ said: text, many: 1.5 }) },
@@ -125,7 +125,7 @@ function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Ser
     ],
     structuredContent: { said: text, deep: [{ said: text }], count: 3 },
   })) as never);
-  any.registerPrompt("quote", { description: "Quotes", argsSchema: z.object({ text: z.string() }) as never }, (async ({ text }: { text: string }) => ({ messages: [{ role: "user", content: { type: "text", text: `Quotes ${text}` } }] })) as never);
+  any.registerPrompt("quote", { description: "Quotes", argsSchema: schema as never }, (async ({ text }: { text: string }) => ({ messages: [{ role: "user", content: { type: "text", text: `Quotes ${text}` } }] })) as never);
   any.registerResource("contact", "test://contact", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "Write to joe@example.com" }] }));
   return server;
 }
