@@ -100,3 +100,16 @@ test("an answer in which nothing was changed passes byte for byte", async () => 
   expect(answer.status).toBe(200);
   expect(answer.text).toBe(sent.at(-1) ?? "");
 });
+
+test("an answer that cannot be read is withheld", async () => {
+  const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("Mail joe@example.com", { headers: { "content-type": "text/plain" } }) });
+  try {
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "mumbling", base_url: `http://127.0.0.1:${server.port}` });
+    await grant(world.admin, "mumbling", id, teams.map(({ groupId }) => groupId));
+    const answer = await post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, teams[0]?.apiKey ?? "", stateless(1, "tools/call", { name: "any", arguments: {} }));
+    expect([answer.status, answer.body.error.data.code]).toEqual([502, "upstream_invalid_response"]);
+    expect(answer.text).not.toContain("joe@");
+  } finally {
+    await server.stop(true);
+  }
+});

@@ -184,4 +184,23 @@ describe("the answer of a tool server", () => {
     expect(given === null ? null : (given as { code: string }).code).toBe(action === "warn" ? null : "guardrail_blocked");
     expect(call.row).toMatchObject(action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true });
   });
+
+  test.each([["finds something", false], ["fails", true]] as const)("an engine that %s blocks it, and is asked about what is left after redaction", async (_how, fails) => {
+    const asked: string[] = [];
+    const engine = {
+      longest: 10_000,
+      ask: async (_settings: unknown, { text }: { text: string }) => {
+        asked.push(text);
+        if (fails) throw new Error("an engine that fails");
+        return { kind: "found", check: "toxic_content" } as const;
+      },
+    };
+    const guard = guardFor("pii", "redact", "output");
+    const run = new GuardRun({ ...guard, engines: [{ source: { id: "c2", name: "engine wall" }, engine: { provider: "webhook", action: "block" } as never }] });
+    const call = { ...callWith("x"), abort: new AbortController() } as unknown as Call;
+    const given = await guardToolAnswer(call, run, answer("Mail joe@example.com"), { ...PARTS, engines: { webhook: engine as never } });
+    expect(given).toMatchObject({ code: "guardrail_blocked", extra: { guardrail: "engine wall", direction: "output" } });
+    expect(asked.join()).toContain("Mail [REDACTED:email]");
+    expect(asked.join()).not.toContain("joe@");
+  });
 });
