@@ -29,6 +29,7 @@ export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
     if (answer === null || page === null) return refuse("not_found", "The tool server has no such app.");
     const verdict = await answerGate(call, target, answer.text, answer.value.result, parts);
     if (verdict === null) return page;
-    return typeof verdict === "string" ? (appPage((JSON.parse(verdict) as JsonObject).result, uri) ?? page) : verdict;
+    if (typeof verdict !== "string") return verdict;
+    return appPage((JSON.parse(verdict) as JsonObject).result, uri) ?? refuse("not_found", "The tool server has no such app.");
   };
 }
