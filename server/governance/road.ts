@@ -11,7 +11,7 @@ import { governToolCalls } from "./argument-policies/govern-answer.ts";
 import { type AbortReason, abortReason, type AuditClass, type Call } from "./call.ts";
 import type { RequestControl } from "./control.ts";
 import { requestControls } from "./controls.ts";
-import type { Engines } from "./guardrails/engines.ts";
+import type { EngineParts, Engines } from "./guardrails/engines.ts";
 import { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
 import type { Notices } from "./notices/notices.ts";
@@ -42,7 +42,7 @@ export interface GovernedRoute {
   readonly maxBodyBytes?: number;
 }
 
-export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs"> {
+export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" | "timeoutMs" | "engines"> {
   readonly ledger: CallLedger;
   readonly limits: Limits;
   readonly notices: Pick<Notices, "refer">;
@@ -81,10 +81,11 @@ export class Road {
   constructor(parts: RoadParts) {
     this.parts = parts;
     this.clock = parts.clock;
-    this.models = dispatch({ ...parts, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+    const engines: EngineParts = { engines: parts.guardrailEngines, nest: (parent, errand) => this.nest(parent, errand) };
+    this.models = dispatch({ ...parts, engines, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
     this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
-    this.guardrails = new Guardrails({ engines: parts.guardrailEngines, nest: (parent, errand) => this.nest(parent, errand), idleMs: parts.upstreamTimeoutMs });
+    this.guardrails = new Guardrails({ ...engines, idleMs: parts.upstreamTimeoutMs });
     this.controls = requestControls(parts.limits, this.guardrails, this.policies);
     this.dispatch = this.cache.before(this.models);
   }

@@ -46,7 +46,7 @@ function serveFixture(answer: (request: Request) => Promise<Response>): ToolServ
 }
 
 /** A server of the handshake dialect only, on the first official SDK, with sessions. */
-export function startHandshakeServer(options: { version?: string; json?: boolean } = {}): ToolServerFixture {
+export function startHandshakeServer(options: { version?: string; json?: boolean; reports?: boolean } = {}): ToolServerFixture {
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
   return serveFixture(async (request) => {
     const id = request.headers.get("mcp-session-id");
@@ -57,7 +57,9 @@ export function startHandshakeServer(options: { version?: string; json?: boolean
       onsessioninitialized: (session) => void transports.set(session, transport),
       onsessionclosed: (session) => void transports.delete(session),
     });
-    await handshakeTools(options.version ?? "1.2.3").connect(transport as never);
+    const tools = handshakeTools(options.version ?? "1.2.3");
+    if (options.reports === true) reportsOf(tools, { text: z.string() });
+    await tools.connect(transport as never);
     return transport.handleRequest(request);
   });
 }
@@ -87,8 +89,8 @@ function handshakeTools(version: string): HandshakeServer {
 }
 
 /** A server of the stateless dialect only, on the second official SDK. */
-export function startStatelessServer(): ToolServerFixture {
-  const handler = createMcpHandler(() => statelessTools(), { legacy: "reject" });
+export function startStatelessServer(options: { reports?: boolean } = {}): ToolServerFixture {
+  const handler = createMcpHandler(() => (options.reports === true ? reportsOf(statelessTools(), z.object({ text: z.string() })) : statelessTools()), { legacy: "reject" });
   return serveFixture((request) => handler.fetch(request));
 }
 
@@ -109,5 +111,21 @@ function statelessTools(): StatelessServer {
   server.registerTool("many", { description: "Gives rows, after a while", inputSchema: z.object({ rows: z.number(), wait_ms: z.number().optional() }) }, many);
   server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
   server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "a new note" }] }));
+  return server;
+}
+
+/** What a server gives in every form that has texts: `text` of the arguments in each. `schema` as the server's SDK takes it. */
+function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Server, schema: unknown): Server {
+  const any = server as HandshakeServer;
+  any.registerTool("report", { description: "Reports", inputSchema: schema as never }, (async ({ text }: { text: string }) => ({
+    content: [
+      { type: "text", text: `Says ${text}` },
+      { type: "text", text: JSON.stringify({ said: text, many: 1.5 }) },
+      { type: "resource", resource: { uri: "test://kept", mimeType: "text/plain", text: `Holds ${text}` } },
+    ],
+    structuredContent: { said: text, deep: [{ said: text }], count: 3 },
+  })) as never);
+  any.registerPrompt("quote", { description: "Quotes", argsSchema: schema as never }, (async ({ text }: { text: string }) => ({ messages: [{ role: "user", content: { type: "text", text: `Quotes ${text}` } }] })) as never);
+  any.registerResource("contact", "test://contact", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "Write to joe@example.com" }] }));
   return server;
 }

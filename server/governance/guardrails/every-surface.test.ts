@@ -20,6 +20,7 @@ import type { Action, Check } from "./finding.ts";
 import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
+import { guardToolAnswer } from "./tool-answer.ts";
 
 const BEFORE = "A line before it: ";
 /** For each check its settings but the action, and a text that it finds whole. */
@@ -158,5 +159,48 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
       expect(refusal?.code ?? null).toBe(action === "warn" ? null : "guardrail_blocked");
       expect(row).toMatchObject(action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true });
     }
+  });
+});
+
+describe("the answer of a tool server", () => {
+  const answer = (text: string) => JSON.stringify({ jsonrpc: "2.0", id: 1, result: { content: [{ type: "text", text }, { type: "text", text: JSON.stringify([text]) }], structuredContent: { said: text } } }, null, 1);
+
+  test.each(table)("%s, %s", async (check, action) => {
+    const message = answer(BEFORE + CHECKS[check].value);
+    const call = callWith("x");
+    const given = await guardToolAnswer(call, new GuardRun(guardFor(check, action, "output")), message, PARTS);
+    expect(call.row).toMatchObject({ guardrail_config_id: "c1", guardrail_check: check, guardrail_action: action });
+    if (action === "warn") expect(given).toBeNull();
+    else if (action === "block") expect(given).toMatchObject({ code: "guardrail_blocked", extra: { guardrail: "table", check, direction: "output" } });
+    else {
+      const { content, structuredContent } = JSON.parse(String(given)).result;
+      for (const text of [content[0].text, JSON.parse(content[1].text)[0], structuredContent.said]) expect(text).toMatch(/^A line before it: \[REDACTED:[a-z_]+\]$/);
+    }
+  });
+
+  test.each(table.flatMap(([check, action]) => (["throws", "times out"] as const).map((how) => [check, action, how] as const)))("%s, %s: a detector that %3$s", async (check, action, how) => {
+    const call = callWith("x");
+    const given = await guardToolAnswer(call, broken(guardFor(check, action, "output"), how), answer("Nothing to see."), PARTS);
+    expect(given === null ? null : (given as { code: string }).code).toBe(action === "warn" ? null : "guardrail_blocked");
+    expect(call.row).toMatchObject(action === "warn" ? { guardrails_degraded: true } : { guardrail_blocked: true });
+  });
+
+  test.each([["finds something", false], ["fails", true]] as const)("an engine that %s blocks it, and is asked about what is left after redaction", async (_how, fails) => {
+    const asked: string[] = [];
+    const engine = {
+      longest: 10_000,
+      ask: async (_settings: unknown, { text }: { text: string }) => {
+        asked.push(text);
+        if (fails) throw new Error("an engine that fails");
+        return { kind: "found", check: "toxic_content" } as const;
+      },
+    };
+    const guard = guardFor("pii", "redact", "output");
+    const run = new GuardRun({ ...guard, engines: [{ source: { id: "c2", name: "engine wall" }, engine: { provider: "webhook", action: "block" } as never }] });
+    const call = { ...callWith("x"), abort: new AbortController() } as unknown as Call;
+    const given = await guardToolAnswer(call, run, answer("Mail joe@example.com"), { ...PARTS, engines: { webhook: engine as never } });
+    expect(given).toMatchObject({ code: "guardrail_blocked", extra: { guardrail: "engine wall", direction: "output" } });
+    expect(asked.join()).toContain("Mail [REDACTED:email]");
+    expect(asked.join()).not.toContain("joe@");
   });
 });

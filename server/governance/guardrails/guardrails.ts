@@ -12,10 +12,9 @@ import { hold } from "../semantic-policies/held-answer.ts";
 import { type Answer, type Exchange, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
 import type { RequestView } from "../view.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
-import { GuardRun } from "./guard-run.ts";
+import type { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
-import { surfaceGuard } from "./surface-guard.ts";
-import { surfaceOf } from "./surfaces.ts";
+import { runOf } from "./run-of.ts";
 
 export interface GuardrailParts extends EngineParts {
   /** Longest silence of a provider whose stream is held. */
@@ -73,10 +72,4 @@ export class Guardrails implements RequestControl {
     if (isRefusal(given)) settle(call, streamUsage(guarded));
     return given;
   }
-}
-
-function runOf({ scope, audit }: Call, direction: "input" | "output"): GuardRun | null {
-  const surface = scope === null || scope.tenant.guardrails.length === 0 ? null : surfaceOf(audit.proxySubtype, direction);
-  const guard = scope === null || surface === null ? null : surfaceGuard(scope, surface);
-  return guard === null ? null : new GuardRun(guard);
 }

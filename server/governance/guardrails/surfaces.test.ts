@@ -18,6 +18,12 @@ test("every surface is declared once, and every call that carries words to a mod
   for (const { subtypes: named } of Object.values(SURFACES)) for (const subtype of named) expect([subtype, subtypes.has(subtype)]).toEqual([subtype, true]);
 });
 
+test("whatever a tool server answers passes a surface", () => {
+  const subtypes = new Set(GOVERNED_ROUTES.filter(({ audit }) => audit.proxyType === "mcp" || audit.proxyType === "virtual_mcp" || audit.proxySubtype === "mcp_app_resource").map(({ audit }) => audit.proxySubtype));
+  expect(subtypes.size).toBe(5);
+  for (const subtype of subtypes) expect([subtype, surfaceOf(subtype, "output")]).toEqual([subtype, subtype === "mcp_session_end" ? null : "mcp_output"]);
+});
+
 test("the guide tells of every surface", () => {
   const guide = readFileSync(new URL("../../../docs/guides/guardrails.md", import.meta.url), "utf8");
   for (const surface of GUARDRAIL_SURFACES) expect([surface, guide.includes(`\`${surface}\``)]).toEqual([surface, true]);

@@ -26,7 +26,7 @@ export const SURFACES: Readonly<Record<GuardrailSurface, SurfaceFacts>> = {
   batch_output: { direction: "output", subtypes: [] },
   moderation_input: { direction: "input", subtypes: [] },
   mcp_input: { direction: "input", subtypes: ["mcp_jsonrpc", "mcp_sub_path"] },
-  mcp_output: { direction: "output", subtypes: [] },
+  mcp_output: { direction: "output", subtypes: ["mcp_jsonrpc", "mcp_sub_path", "sse_stream", "mcp_app_resource"] },
   mcp_registration: { direction: "input", subtypes: [] },
   skill_input: { direction: "input", subtypes: [] },
   skill_output: { direction: "output", subtypes: [] },

@@ -6,6 +6,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { type Attempt, abortReason, type Call, type Route } from "../call.ts";
 import { costOfAttempt } from "../metering/settle.ts";
+import type { EngineParts } from "../guardrails/engines.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import { attempt, type AttemptParts, type AttemptResult, providerOf, targetOf } from "./attempt.ts";
@@ -40,8 +41,9 @@ export interface DispatchParts extends AttemptParts, ConversationParts {
   readonly limits: { enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> };
   /** From 0 to below 1. */
   readonly random: () => number;
-  readonly tools: Omit<ToolParts, "begin" | "authorization">;
+  readonly tools: Omit<ToolParts, "begin" | "authorization" | "engines">;
   readonly authorization: AuthorizationParts;
+  readonly engines: EngineParts;
 }
 
 /** A wait for a member to be free again is worth it only while the caller's own client still waits. */
@@ -49,7 +51,7 @@ const LONGEST_WAIT_MS = 10_000;
 
 export function dispatch(parts: DispatchParts): Dispatch {
   const send = (call: Call, errand: Errand) => new Journey(call, errand, routeOf(call), parts).run();
-  const tools: ToolParts = { ...parts.tools, authorization: parts.authorization, begin: parts.begin };
+  const tools: ToolParts = { ...parts.tools, authorization: parts.authorization, begin: parts.begin, engines: parts.engines };
   return {
     converse: (call, conversation) => send(call, conversationErrand(conversation, parts)),
     embed: (call, request) => send(call, embeddingsErrand(request)),

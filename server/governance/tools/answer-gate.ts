@@ -1,12 +1,27 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { runOf } from "../guardrails/run-of.ts";
+import { guardToolAnswer } from "../guardrails/tool-answer.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { Call, ToolTarget } from "../call.ts";
+import type { ToolParts } from "./tool-parts.ts";
 
 /**
  * Every answer of a tool server to a request that names a tool, a prompt or a resource comes by here before the caller
- * gets it, in all dialects. `text` is the whole message. Null lets it pass.
+ * gets it, in all dialects. `text` is the whole message. Null lets it pass as it is, a text is the message the caller may have.
  */
-export function answerGate(_call: Call, { limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {
+export async function answerGate(call: Call, target: ToolTarget, text: string, result: JsonValue | undefined, { engines }: Pick<ToolParts, "engines">): Promise<Refusal | string | null> {
+  const tooLarge = refuseSize(target, text, isObject(result) ? result : {});
+  if (tooLarge !== null) return tooLarge;
+  const run = runOf(call, "output");
+  return run === null ? null : guardToolAnswer(call, run, text, engines);
+}
+
+/** Whether an answer that cannot be read must be withheld: a guardrail that can change or end the call has not seen it. */
+export function mustBeRead(call: Call): boolean {
+  return runOf(call, "output")?.surface.enforces === true;
+}
+
+function refuseSize({ limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {
   const { maxPayloadBytes, maxItems, maxRows } = limits;
   if (maxPayloadBytes !== null && Buffer.byteLength(text) > maxPayloadBytes) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxPayloadBytes} bytes.`);
   if (maxItems !== null && itemsIn(result) > maxItems) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);

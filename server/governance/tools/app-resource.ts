@@ -27,6 +27,9 @@ export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
     const answer = await finalMessage(asked.messages, asked.id);
     const page = appPage(answer?.value.result, uri);
     if (answer === null || page === null) return refuse("not_found", "The tool server has no such app.");
-    return answerGate(call, target, answer.text, answer.value.result as JsonObject) ?? page;
+    const verdict = await answerGate(call, target, answer.text, answer.value.result, parts);
+    if (verdict === null) return page;
+    if (typeof verdict !== "string") return verdict;
+    return appPage((JSON.parse(verdict) as JsonObject).result, uri) ?? refuse("not_found", "The tool server has no such app.");
   };
 }

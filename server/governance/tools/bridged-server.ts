@@ -45,7 +45,7 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
           dialect: session === null ? "stateless" : "handshake",
           sender,
           session,
-          gate: (text, result) => (request.capability === null ? null : answerGate(call, target, text, result)),
+          gate: async (text, result) => (request.capability === null ? null : answerGate(call, target, text, result, parts)),
           edit(result, text) {
             if (message.method !== "tools/list") return null;
             const kept = filteredList(parts.memory, target, result, server.dialect === "stateless", sender.capabilities);

@@ -32,8 +32,8 @@ export interface Errand {
   readonly session: string | null;
   /** Last change of a result before the caller gets it; null leaves it. */
   readonly edit: (result: JsonObject, text: string) => string | null;
-  /** Whether the server's answer may be had by the caller. */
-  readonly gate: (text: string, result: JsonObject) => Refusal | null;
+  /** Whether the server's answer may be had by the caller; a text is the message as the caller may have it. */
+  readonly gate: (text: string, result: JsonValue | undefined) => Promise<Refusal | string | null>;
 }
 
 /** A server that goes on asking is not followed for ever. */
@@ -60,7 +60,7 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
     if (final !== null && "code" in final) return final;
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
     const { result } = final.value;
-    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return (isObject(result) ? errand.gate(final.text, result) : null) ?? answerText(errand, asked, final);
+    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return gated(errand, asked, final);
     const responses = yield* askedOfClient(call, errand, isObject(result.inputRequests) ? result.inputRequests : {}, parts);
     if ("refusal" in responses) return responses.refusal;
     const params = edited(errand.params ?? "{}", { inputResponses: JSON.stringify(responses.given), ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }) });
@@ -188,6 +188,13 @@ function beginResumed(call: Call, errand: Errand, parts: ToolParts): Refusal | n
   } catch (error) {
     return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
   }
+}
+
+async function gated(errand: Errand, asked: Asked, final: UpstreamMessage): Promise<string | Refusal> {
+  const { result } = final.value;
+  const verdict = result === undefined ? null : await errand.gate(final.text, result);
+  if (verdict === null) return answerText(errand, asked, final);
+  return typeof verdict === "string" ? answerText(errand, asked, { text: verdict, value: JSON.parse(verdict) as JsonObject }) : verdict;
 }
 
 /** The answer with the caller's id and in the caller's dialect. */

@@ -10,9 +10,10 @@ import { type Answer, isRefusal } from "../surface.ts";
 import type { CarryOn } from "./approval-chain.ts";
 import { departure } from "./departure.ts";
 import { filteredListText, knownTool } from "./listed-tools.ts";
-import { answerGate } from "./answer-gate.ts";
+import { answerGate, mustBeRead } from "./answer-gate.ts";
+import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { errorOf, tag } from "./relay.ts";
-import { type EditAnswer, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
 import { passedSession, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -66,29 +67,35 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   }
   const own = response.headers.get("mcp-session-id");
   const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, client === null ? beginsForApps(message) : showsApps(client)) }) };
-  const edit: EditAnswer = (answer) => {
+  const edit: JudgeAnswer = async (answer) => {
     const { result } = answer.value;
     if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return filteredListText(parts.memory, target, answer, client);
     // On a stream that is read on it is not known what was asked.
-    return (request.capability !== null || message === null) && isObject(result) ? (answerGate(call, target, answer.text, result) ?? carryOn?.(answer.text, result) ?? null) : null;
+    if ((request.capability === null && message !== null) || result === undefined) return null;
+    const verdict = await answerGate(call, target, answer.text, result, parts);
+    if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
+    return carryOn?.(verdict ?? answer.text, result) ?? verdict;
   };
-  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, server.timeoutMs);
+  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, request.capability !== null && mustBeRead(call), server.timeoutMs);
 }
 
-function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: EditAnswer, timeoutMs: number): Answer {
+function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: JudgeAnswer, timeoutMs: number): Answer {
   call.row.proxy_subtype = "sse_stream";
+  const { body: judged, verdicts } = judgedStream(body, id, edit);
   const codec = new RpcStream(id, (answer) => {
     if (errorOf(call, answer.text) !== null) tag(call, "rpc_error");
-    return edit(answer);
+    const verdict = verdicts.get(answer.text);
+    // An answer nobody has judged is nobody's to have; an error holds nothing that is judged.
+    return verdict === undefined && answer.value.result !== undefined ? refuse("internal_error") : (verdict ?? null);
   });
   // A stream behind no request, or one of changes, is silent until something happens.
   const tooSilent = (ms: number) => {
     if (id !== null && !codec.asked && ms >= timeoutMs) call.abort.abort("upstream_timeout" satisfies AbortReason);
   };
-  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(body, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, refusal: (ended) => (ended ? codec.refusal : null) };
+  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(judged, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, refusal: (ended) => (ended ? codec.refusal : null) };
 }
 
-async function whole(call: Call, response: Response, headers: Record<string, string>, edit: EditAnswer, timeoutMs: number): Promise<Answer | Refusal> {
+async function whole(call: Call, response: Response, headers: Record<string, string>, edit: JudgeAnswer, withhold: boolean, timeoutMs: number): Promise<Answer | Refusal> {
   let bytes: Uint8Array;
   const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
@@ -100,9 +107,10 @@ async function whole(call: Call, response: Response, headers: Record<string, str
   }
   const answer = isJson(response) && bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
   const value = answer === null ? null : readUpstreamRpc(answer);
+  if (value === null && bytes.byteLength > 0 && response.ok && withhold) return refuse("upstream_invalid_response", "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.");
   const error = value === null || answer === null ? null : errorOf(call, answer);
   if (value !== null) noteServerVersion(call, value.result);
-  const changed = value === null || answer === null || memberText(answer, "result") === null ? null : edit({ text: answer, value });
+  const changed = value === null || answer === null || memberText(answer, "result") === null ? null : await edit({ text: answer, value });
   if (changed !== null && typeof changed !== "string") return changed;
   const failure = error !== null ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}` : response.status >= 400 ? `the tool server answered ${response.status}` : null;
   return { kind: "whole", status: response.status, headers, body: changed === null ? bytes : new TextEncoder().encode(changed), usage: null, failure };

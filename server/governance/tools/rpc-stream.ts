@@ -69,13 +69,13 @@ export class RpcStream implements StreamCodec {
   /** Of a stream that is read on: any answer may be in it. */
   private resumed(frame: Uint8Array): Uint8Array {
     const text = decoder.decode(frame);
-    if (!text.includes('"result"')) return frame;
+    if (!mayAnswer(text)) return frame;
     const data = frameData(text);
     const value = data === null ? null : readUpstreamRpc(data);
     if (data === null || value === null || value.result === undefined) return frame;
     const changed = this.edit({ text: data, value });
     if (changed === null) return frame;
-    const said = typeof changed === "string" ? changed : errorText((value.id ?? null) as RpcId | null, { code: 4031, message: changed.message, data: { code: changed.code } });
+    const said = typeof changed === "string" ? changed : errorText((value.id ?? null) as RpcId | null, { code: 4031, message: changed.message, data: { code: changed.code, ...changed.extra } });
     return rewritten(text, said);
   }
 
@@ -84,7 +84,7 @@ export class RpcStream implements StreamCodec {
     const text = decoder.decode(frame);
     if (/^id:/m.test(text)) this.numbered = true;
     if (text.includes('"method"') && text.includes('"id"')) this.asked = true;
-    if (!text.includes('"result"') && !text.includes('"error"')) return null;
+    if (!mayAnswer(text)) return null;
     const data = frameData(text);
     const value = data === null ? null : readUpstreamRpc(data);
     if (data === null || value === null || !answers(value, this.id)) return null;
@@ -98,9 +98,14 @@ export class RpcStream implements StreamCodec {
   }
 }
 
+/** A cheap look before the frame is read. A name may be spelled with escapes. */
+function mayAnswer(frame: string): boolean {
+  return frame.includes('"result"') || frame.includes('"error"') || frame.includes("\\u");
+}
+
 function rewritten(frame: string, data: string): Uint8Array {
   const kept = frame.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
-  return encoder.encode(`${[...kept, `data: ${data}`].join("\n")}\n\n`);
+  return encoder.encode(`${[...kept, ...data.split("\n").map((line) => `data: ${line}`)].join("\n")}\n\n`);
 }
 
 /** The stream up to its answer: what a server sends after it, or its leaving the stream open, is nobody's business. */

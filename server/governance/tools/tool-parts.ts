@@ -5,6 +5,7 @@ import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
 import type { ServerAuthorizationParts } from "../authorization/authorize-server.ts";
 import type { Call } from "../call.ts";
+import type { EngineParts } from "../guardrails/engines.ts";
 import type { HeldExchange } from "./held-exchanges.ts";
 import type { ClientAnswer } from "./client-answers.ts";
 import type { SessionSubscriptions } from "./listen.ts";
@@ -23,6 +24,8 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   /** For servers that are reached in their callers' names. */
   readonly authorization: ServerAuthorizationParts;
   readonly letters: LetterBox;
+  /** For guardrails on what tool servers answer. */
+  readonly engines: EngineParts;
 }
 
 export interface OriginRules {

@@ -128,7 +128,7 @@ async function* delegate(call: Call, { member, target, capability, message, send
       dialect: session === null ? "stateless" : "handshake",
       sender,
       session,
-      gate: (text, result) => answerGate(call, target, text, result),
+      gate: (text, result) => answerGate(call, target, text, result, parts),
       edit(result, text) {
         const mapped = namespacedResult(slug, result);
         const state: Record<string, string> = typeof result.requestState === "string" ? { requestState: JSON.stringify(sealed(parts.secrets, STATE_PURPOSE, owner, { state: result.requestState, until: parts.clock.now() + STATE_MS })) } : {};
@@ -164,7 +164,7 @@ async function memberList(call: Call, kind: ListKind, method: string, target: To
   let cursor: JsonValue | undefined;
   for (let page = 0; page < MOST_PAGES; page++) {
     const parsed: JsonObject = cursor === undefined ? {} : { cursor };
-    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, gate: () => null, edit: () => null }, parts);
+    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, gate: async () => null, edit: () => null }, parts);
     const answer = await last(relay);
     const result = typeof answer === "string" ? (JSON.parse(answer) as JsonObject).result : null;
     if (!isObject(result)) return null;

@@ -1,0 +1,60 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { judgedStream } from "./judged-stream.ts";
+import { RpcStream } from "./rpc-stream.ts";
+
+const PROGRESS = 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}\n\n';
+const ANSWER = 'data: {"jsonrpc":"2.0","id":1,"re\\u0073ult":{"text":"secret"}}\n\n';
+
+function inPieces(text: string, sizes: readonly number[]): ReadableStream<Uint8Array> {
+  const bytes = new TextEncoder().encode(text);
+  return new ReadableStream({
+    start(controller) {
+      let at = 0;
+      for (const size of [...sizes, bytes.length]) {
+        if (at < bytes.length) controller.enqueue(bytes.slice(at, at + size));
+        at += size;
+      }
+      controller.close();
+    },
+  });
+}
+
+test("bytes stay as they are, and each answer is judged before anybody reads it, however the stream is cut", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 8 }), fc.boolean(), async (sizes, whole) => {
+      const sent = `${PROGRESS}${ANSWER}${PROGRESS}${ANSWER}`;
+      const { body, verdicts } = judgedStream(inPieces(whole ? sent : sent.trimEnd(), sizes), null, async () => {
+        await Promise.resolve();
+        return '{"id":1,"result":{}}';
+      });
+      const codec = new RpcStream(null, ({ text }) => verdicts.get(text) ?? "nobody judged it");
+      let passed = "";
+      let out = "";
+      for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
+        passed += new TextDecoder().decode(piece);
+        const given = codec.push(piece);
+        if (given !== null) out += new TextDecoder().decode(given);
+      }
+      expect(passed).toBe(whole ? sent : sent.trimEnd());
+      expect(out).not.toContain("secret");
+      expect(out).not.toContain("nobody");
+    }),
+    { numRuns: 50 },
+  );
+});
+
+test("only the answer to the request is judged, and a judge that fails lets nothing through", async () => {
+  const other = '{"jsonrpc":"2.0","id":2,"result":{}}';
+  const judged: string[] = [];
+  const { body } = judgedStream(inPieces(`data: ${other}\n\n${ANSWER}`, []), 1, async ({ text }) => {
+    judged.push(text);
+    throw new Error("a judge that fails");
+  });
+  const read = await new Response(body).text().then(
+    (text) => text,
+    () => "broken off",
+  );
+  expect(read).toBe("broken off");
+  expect(judged).toHaveLength(1);
+});

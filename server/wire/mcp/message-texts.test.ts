@@ -1,0 +1,46 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { replaceMessageTexts } from "./message-texts.ts";
+
+function textsOf(message: unknown): string[] {
+  const texts: string[] = [];
+  replaceMessageTexts(JSON.stringify(message), (text) => {
+    texts.push(text);
+    return text;
+  });
+  return texts;
+}
+
+const ANSWER = {
+  jsonrpc: "2.0",
+  id: "a",
+  result: {
+    content: [{ type: "text", text: "one" }, { type: "resource", resource: { uri: "test://x", mimeType: "text/plain", text: "two" } }, { type: "image", data: "QUJD", mimeType: "image/png" }, { type: "resource_link", uri: "test://y", name: "three" }],
+    structuredContent: { type: "four", deep: [{ "five@x": 6 }, 7.5, true] },
+    _meta: { ui: { text: "kept" } },
+    messages: [{ role: "user", content: { type: "text", text: "eight" } }],
+  },
+};
+
+test("texts are those a caller reads: not addresses, bytes, kinds or what is for programs; data of a tool's own is read whole", () => {
+  expect(textsOf(ANSWER)).toEqual(["one", "two", "three", "type", "four", "deep", "five@x", "6", "eight"]);
+});
+
+test("a name that stands twice hides nothing, nor does one that is spelled with escapes", () => {
+  const seen: string[] = [];
+  replaceMessageTexts('{"result":{"content":[{"text":"a","text":"b"}]},"re\\u0073ult":{"t\\u0079pe":"c","text":"\\u0064"}}', (text) => {
+    seen.push(text);
+    return text;
+  });
+  expect(seen).toEqual(["a", "b", "d"]);
+});
+
+test("what is not changed keeps its spelling, and what is changed is JSON still", () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 4 }), fc.integer({ min: 0, max: 4 }), (value, indent) => {
+      const text = JSON.stringify({ result: { structuredContent: value, text: value } }, null, indent);
+      expect(replaceMessageTexts(text, (leaf) => leaf)).toBe(text);
+      expect(() => JSON.parse(replaceMessageTexts(text, (leaf) => `${leaf}"\\`)) as unknown).not.toThrow();
+    }),
+  );
+});
