@@ -35,14 +35,14 @@ interface Step {
 
 /** The order of the steps is the order in the log, which need not be that of their times. */
 const anyStep: fc.Arbitrary<Step> = fc.record({
-  what: fc.oneof({ weight: 4, arbitrary: fc.constant("notice" as const) }, { weight: 4, arbitrary: fc.constant("turn" as const) }, { weight: 1, arbitrary: fc.constantFrom("notice_refused" as const, "turn_failed" as const, "other_call" as const) }),
+  what: fc.oneof({ weight: 4, arbitrary: fc.constant("notice" as const) }, { weight: 4, arbitrary: fc.constant("turn" as const) }, { weight: 3, arbitrary: fc.constantFrom("notice_refused" as const, "turn_failed" as const, "other_call" as const) }),
   conversation: fc.nat({ max: 6 }),
   writer: fc.nat({ max: 1 }),
   moment: fc.nat({ max: MOMENTS }),
   group: fc.nat({ max: 1 }),
 });
 /** Notices come early more often than late, as they do. */
-const step = anyStep.map((one) => (one.what === "notice" ? { ...one, moment: one.moment >> 1 } : one));
+const step = anyStep.map((one) => (one.what.startsWith("notice") ? { ...one, moment: one.moment >> 1 } : one));
 const bound = fc.option(fc.nat({ max: MOMENTS + 1 }).map(timeOf));
 const window = fc.record({ from: bound, to: bound, systemId: fc.option(fc.constantFrom(...GROUPS)) });
 
@@ -50,7 +50,7 @@ function rowOf(tenantId: string, { what, conversation, moment, group }: Step): A
   const handle = { conversation_handle: handleOf(conversation) };
   const common = { tenant_id: tenantId, timestamp: timeOf(moment) };
   if (what === "notice") return callRow({ ...common, proxy_type: "portal", proxy_subtype: "notice", resource_group_id: null, custom_metadata: { ...handle, action_record: { kind: "fyi" } } });
-  if (what === "notice_refused") return callRow({ ...common, proxy_type: "portal", proxy_subtype: "notice", resource_group_id: null, success: false, http_status_code: 429, custom_metadata: handle });
+  if (what === "notice_refused") return callRow({ ...common, proxy_type: "portal", proxy_subtype: "notice", resource_group_id: null, success: false, http_status_code: 503, custom_metadata: { ...handle, action_record: { kind: "fyi" } } });
   if (what === "other_call") return callRow({ ...common, proxy_type: "mcp", resource_group_id: GROUPS[group] as string, custom_metadata: handle });
   const failed = what === "turn_failed" ? { success: false, http_status_code: 502 } : {};
   return callRow({ ...common, ...failed, resource_group_id: GROUPS[group] as string, custom_metadata: handle });
