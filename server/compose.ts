@@ -13,8 +13,10 @@ import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { welcomeMailer } from "./directory/people/welcome-mail.ts";
 import { LiveFeed } from "./directory/people/portal/live-feed.ts";
 import { inTurn } from "./directory/people/portal/password-work.ts";
+import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
 import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
 import { firstStart, type FirstStart } from "./directory/first-start.ts";
 import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
@@ -49,6 +51,7 @@ import { applyRetention } from "./ledger/retention.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
+import { mailSender } from "./runtime/mail-sender.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { serve, type Serving } from "./runtime/serve.ts";
@@ -177,7 +180,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -456,7 +459,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     users,
     snapshots,
     feed,
-    logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock) },
+    logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
     notices,
     feedback: runFeedback({ db: connection.db, secrets, clock, shipped: () => ledger.shipped() }),
   };

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type MailAddress, mailFrom, type MailServer, smtpUrl } from "./mail-settings.ts";
 
 /**
  * Every environment variable the gateway reads. docs/reference/configuration.md is generated from this table; a name
@@ -72,6 +73,8 @@ export const VARIABLES = {
   GW_ALLOW_PRIVATE_UPSTREAMS: { schema: onOff, meaning: "whether upstream addresses may be private or loopback; on by default when GW_HOST is loopback" },
   GW_MCP_STATELESS_PROBE: { schema: onOff, default: "on", meaning: "whether tool servers are asked for the stateless dialect first when they are discovered" },
   GW_MCP_ALLOWED_ORIGINS: { schema: origins, default: "", meaning: "comma list of web origins whose pages may call tool servers; the gateway's own may" },
+  GW_SMTP_URL: { schema: smtpUrl, secret: true, meaning: "mail server for welcome mails, smtp[s]://user:pass@host:port; together with GW_SMTP_FROM. Without it no mail is sent" },
+  GW_SMTP_FROM: { schema: mailFrom, meaning: "who those mails are from, such as Gatehouse <gateway@mail.example>" },
   GW_LOG_LEVEL: { schema: z.enum(["debug", "info", "warn", "error"]), default: "info", meaning: "least important level that is logged" },
 } as const satisfies Record<string, Variable>;
 
@@ -117,6 +120,8 @@ export interface Configuration {
   readonly allowPrivateUpstreams: boolean;
   readonly mcpStatelessProbe: boolean;
   readonly mcpAllowedOrigins: readonly string[];
+  /** Null when no mail is sent. */
+  readonly mail: { readonly server: MailServer; readonly from: MailAddress } | null;
   /** Whether the host bound to is this machine only. */
   readonly loopback: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
@@ -130,6 +135,9 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
   if (unknown.length > 0) throw new ConfigurationError(`${unknown.join(", ")}: no such setting (see docs/reference/configuration.md)`);
 
   const host = read(env, "GW_HOST") as string;
+  const mailServer = read(env, "GW_SMTP_URL");
+  const mailSender = read(env, "GW_SMTP_FROM");
+  if ((mailServer === undefined) !== (mailSender === undefined)) throw new ConfigurationError("GW_SMTP_URL and GW_SMTP_FROM must be set together");
   return {
     host,
     runtimePort: read(env, "GW_RUNTIME_PORT") as number,
@@ -156,6 +164,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     allowPrivateUpstreams: read(env, "GW_ALLOW_PRIVATE_UPSTREAMS") ?? LOOPBACK.has(host),
     mcpStatelessProbe: read(env, "GW_MCP_STATELESS_PROBE") as boolean,
     mcpAllowedOrigins: (read(env, "GW_MCP_ALLOWED_ORIGINS") ?? []) as string[],
+    mail: mailServer === undefined || mailSender === undefined ? null : { server: mailServer, from: mailSender },
     loopback: LOOPBACK.has(host),
     logLevel: read(env, "GW_LOG_LEVEL") as Configuration["logLevel"],
   };

@@ -36,6 +36,7 @@ export const ERRORS = {
   invalid_notice: { status: 422, message: "The notice record is not valid.", retry: false },
   rate_limited: { status: 429, message: "Too many notice records.", retry: true },
   evidence_disabled: { status: 503, message: "No notice is shown here, so none is recorded.", retry: false },
+  too_many_registrations: { status: 429, message: "Too many registrations from this address. Try again later.", retry: true },
   too_many_logins: { status: 429, message: "Too many failed logins. Try again later.", retry: true },
 
   // What is asked for

@@ -1,4 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { welcomeMailer } from "../../server/directory/people/welcome-mail.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { mailSender } from "../../server/runtime/mail-sender.ts";
+import { fakeMailServer, type FakeMailServer } from "../support/mail-server.ts";
 import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
 let plane: ControlPlane;
@@ -18,6 +22,62 @@ afterAll(() => plane.close());
 const makeUser = async (username: string, body: object = {}): Promise<string> => (await send("POST", "/v1/admin/end-users", { username, password: PASSWORD, ...body })).body.user.id;
 const makeGroup = async (name: string, members: string[] = []): Promise<string> => (await send("POST", GROUPS, { name, initial_member_ids: members })).body.id;
 const makeResourceGroup = async (name: string): Promise<string> => (await send("POST", "/v1/admin/resource-groups", { name })).body.id;
+
+describe("a welcome mail", () => {
+  const CREDENTIALS = { user: "postmaster", pass: "smtp-secret-word" };
+  let mail: FakeMailServer;
+  let mailing: ControlPlane;
+  let admin: Send;
+  const logged: { event: string; fields: object }[] = [];
+  const make = (username: string, body: object = {}) => admin("POST", "/v1/admin/end-users", { username, password: PASSWORD, email: `${username}@example.com`, send_welcome_email: true, ...body });
+
+  beforeAll(async () => {
+    mail = await fakeMailServer();
+    const log = jsonLog("debug", (line) => {
+      const { event, ...fields } = JSON.parse(line);
+      logged.push({ event, fields });
+    });
+    const sendMail = mailSender({ host: "127.0.0.1", port: mail.port, secure: false, login: CREDENTIALS }, { name: "Gatehouse", address: "gateway@mail.example" }, 300);
+    mailing = await controlPlane({ welcome: welcomeMailer({ send: sendMail, publicUrl: "https://gateway.example", log }) });
+    admin = (await newTenant(mailing, "mailing")).send;
+  });
+  afterAll(async () => {
+    await mailing.close();
+    await mail.close();
+  });
+
+  test("goes to whom it is asked for and who has an address, without the password", async () => {
+    const made = await make("grace", { display_name: "Grace\r\nBcc: eve@evil.example" });
+    expect([made.status, made.body.welcome_email_sent]).toEqual([201, true]);
+    expect(mail.mails).toMatchObject([{ from: "gateway@mail.example", to: ["grace@example.com"] }]);
+    // Quoted-printable breaks long lines.
+    const data = (mail.mails[0]?.data ?? "").replaceAll("=\r\n", "");
+    expect(data).toContain("User name: grace\r\nAddress: https://gateway.example\r\n");
+    expect(data).not.toContain(PASSWORD);
+    expect(data).not.toMatch(/^bcc:/im);
+    for (const [username, body] of [["unasked", { send_welcome_email: false }], ["silent", { send_welcome_email: undefined }], ["homeless", { email: null }]] as const) {
+      expect((await make(username, body)).body).toMatchObject({ user: { username }, welcome_email_sent: false });
+    }
+    expect((await make("grace")).status).toBe(409);
+    expect([mail.mails.length, logged]).toEqual([1, []]);
+  });
+
+  test.each([
+    ["refuses_login", "EAUTH 535"],
+    ["refuses_receiver", "EENVELOPE 550"],
+    ["silent", "timeout"],
+    ["silent_after_mail", "timeout"],
+  ] as const)("where the server %s: the user is there, and the log has codes alone", async (behaviour, failure) => {
+    mail.behaviour = behaviour;
+    logged.length = 0;
+    const made = await make(`made-${behaviour.replaceAll("_", "-")}`);
+    expect([made.status, made.body.welcome_email_sent]).toEqual([201, false]);
+    expect((await admin("GET", `/v1/admin/end-users/${made.body.user.id}`)).status).toBe(200);
+    expect(logged).toMatchObject([{ event: "welcome_mail_failed", fields: { user_id: made.body.user.id, failure } }]);
+    const told = JSON.stringify([logged, made.body]);
+    for (const secret of [CREDENTIALS.pass, Buffer.from(`\0${CREDENTIALS.user}\0${CREDENTIALS.pass}`).toString("base64"), PASSWORD]) expect(told).not.toContain(secret);
+  });
+});
 
 describe("end users", () => {
   test("are made, found, changed, switched off and deleted; nothing shows a password", async () => {

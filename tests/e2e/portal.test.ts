@@ -97,6 +97,28 @@ describe("a new user", () => {
   });
 });
 
+describe("registering over and over", () => {
+  let other: World;
+  beforeAll(async () => {
+    other = await startWorld();
+  }, 60_000);
+  afterAll(() => other.end());
+
+  test("closes registration to the address, with the time to wait, and nothing else", async () => {
+    await other.admin.post("/v1/admin/tenants", { id: "shut", name: "shut", portal_registration: "closed" });
+    await newPerson(other.gateway.runtimeUrl, "early");
+    const register = (username: string, headers = {}) => portalClient(other.gateway.runtimeUrl).request("POST", "/auth/register", { username, password: PASSWORD }, headers);
+    // What comes of a try makes no difference, and a tenant that is closed answers soonest.
+    for (let tries = 1; tries < 60; tries++) expect((await register("x", { "x-tenant-id": "shut" })).status).toBe(403);
+    const refused = await register("one-too-many");
+    const wait = Number(refused.headers.get("retry-after"));
+    expect([refused.status, refused.body.code, wait > 0 && wait <= 600]).toEqual([429, "too_many_registrations", true]);
+    expect((await other.admin.get("/v1/admin/end-users?search=one-too-many")).total).toBe(0);
+    expect((await rowOf(other.admin, { correlation_id: refused.headers.get("x-correlation-id") })).http_status_code).toBe(429);
+    expect((await logIn(other.gateway.runtimeUrl, "early")).token).not.toBeNull();
+  });
+});
+
 describe("signing in", () => {
   test("unknown user, wrong password and unknown tenant are one 401, told apart on the row only", async () => {
     await newPerson(url, "known");

@@ -25,7 +25,7 @@ export const endUserCreate = z
     display_name: displayName.optional(),
     metadata: endUserMetadata.optional(),
     primary_group_id: recordId.nullable().optional().describe("the resource group the user is put in"),
-    send_welcome_email: z.boolean().optional().describe("has no effect: this gateway sends no mail"),
+    send_welcome_email: z.boolean().optional().describe("tells the user of their account, at `email`, where the gateway has a mail server; false when left out"),
   })
   .meta({ id: "EndUserCreate" });
 

@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { adminTokens } from "../../directory/people/admin-tokens.ts";
 import { LoginThrottle } from "../../directory/people/login-throttle.ts";
 import type { Logins } from "../../directory/people/logins.ts";
+import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { refuse } from "../../kernel/errors.ts";
@@ -28,6 +29,8 @@ export interface AdminDeps {
     /** Takes as long as a verification and is never true. */
     dummyVerify(password?: string): Promise<boolean>;
   };
+  /** Left out where no mail server is configured. */
+  readonly welcome?: WelcomeMailer | undefined;
   readonly upstream: AdminServices["upstream"];
   readonly toolServers: AdminServices["toolServers"];
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
@@ -86,5 +89,5 @@ function servicesOf(deps: AdminDeps): AdminServices {
     dummyVerify: deps.passwords.dummyVerify,
   };
   let document: object | undefined;
-  return { directory, logins, upstream: deps.upstream, toolServers: deps.toolServers, liveChain: deps.liveChain ?? (() => null), verified: deps.verified ?? (() => undefined), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
+  return { directory, logins, welcome: deps.welcome ?? (async () => false), upstream: deps.upstream, toolServers: deps.toolServers, liveChain: deps.liveChain ?? (() => null), verified: deps.verified ?? (() => undefined), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
 }

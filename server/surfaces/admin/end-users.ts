@@ -68,9 +68,14 @@ export const endUserOperations: readonly Operation[] = [
     method: "POST",
     path: PATH,
     summary: "Create an end user",
+    description: "With `send_welcome_email` the user is told of their account by mail; `welcome_email_sent` says whether the mail server took it. The user is made either way.",
     body: endUserCreate,
     answer: { status: 201, about: "The record made", schema: madeEndUser },
-    run: async (call) => ({ user: await call.write((write) => endUsers.create(write, call.tenantId, call.body)), welcome_email_sent: false }),
+    async run(call) {
+      const user = await call.write((write) => endUsers.create(write, call.tenantId, call.body));
+      // After the transaction: a slow mail server must hold no connection, and a failing one must not undo the user.
+      return { user, welcome_email_sent: call.body.send_welcome_email === true && (await call.services.welcome(user)) };
+    },
   }),
   operation({
     ...reading,

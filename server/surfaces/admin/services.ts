@@ -1,4 +1,5 @@
 import type { Logins } from "../../directory/people/logins.ts";
+import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { probe } from "../../governance/routing/probe.ts";
 import type { ToolServerDiscovery } from "../../governance/tools/discovery.ts";
@@ -17,6 +18,8 @@ export interface LiveChain {
 export interface AdminServices {
   readonly directory: Directory;
   readonly logins: Logins;
+  /** False for everybody where no mail is sent. */
+  readonly welcome: WelcomeMailer;
   /** The way to the providers, for probes. */
   readonly upstream: Parameters<typeof probe>[1];
   /** The way to tool servers, for what they are and offer. */

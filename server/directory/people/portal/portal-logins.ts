@@ -8,12 +8,14 @@ import type { LoginThrottle } from "../login-throttle.ts";
 import { codeIsRight } from "./code-check.ts";
 import type { PasswordHashing } from "./password-work.ts";
 import type { PortalTokens } from "./portal-tokens.ts";
+import type { RegistrationThrottle } from "./registration-throttle.ts";
 
 export interface PortalLogins {
   readonly directory: Directory;
   readonly tokens: PortalTokens;
   readonly users: EndUserCache;
   readonly throttle: LoginThrottle;
+  readonly registrations: RegistrationThrottle;
   readonly hashing: PasswordHashing;
 }
 

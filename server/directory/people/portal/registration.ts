@@ -19,9 +19,14 @@ function photoOf(body: Registration): Uint8Array | null {
   return content;
 }
 
-/** A user who registers themselves: in no resource group and unverified, until an administrator says otherwise. */
+/**
+ * A user who registers themselves: in no resource group and unverified, until an administrator says otherwise. Throws
+ * `too_many_registrations` with Retry-After before anything is looked up.
+ */
 export async function register(logins: PortalLogins, tenantId: string, body: Registration, origin: Origin): Promise<EndUser> {
-  const { directory, hashing } = logins;
+  const { directory, hashing, registrations } = logins;
+  const retryAfter = registrations.enter(origin.address);
+  if (retryAfter !== null) throw new Refused(refuse("too_many_registrations", undefined, { headers: { "retry-after": String(retryAfter) } }));
   const tenant = await tenantStore.find(directory.db, null, tenantId);
   if (tenant === undefined || tenant.portal_registration === "closed") throw new Refused(refuse("registration_closed"));
   const photo = photoOf(body);

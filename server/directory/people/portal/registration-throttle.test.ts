@@ -1,0 +1,14 @@
+import { expect, test } from "bun:test";
+import { RegistrationThrottle } from "./registration-throttle.ts";
+
+test("sixty registrations in ten minutes close an address and no other, until the ten minutes are over", () => {
+  let now = 1_000_000;
+  const throttle = new RegistrationThrottle({ now: () => now, micros: () => now * 1000 });
+  for (let i = 0; i < 60; i++) expect(throttle.enter("1")).toBeNull();
+  expect([throttle.enter("1"), throttle.enter("2")]).toEqual([600, null]);
+  now += 599_001;
+  // Being refused does not make it last longer.
+  expect(throttle.enter("1")).toBe(1);
+  now += 999;
+  expect(throttle.enter("1")).toBeNull();
+});

@@ -1,0 +1,30 @@
+import type { Clock } from "../../../kernel/clock.ts";
+import { BoundedMap } from "../../bounded-map.ts";
+
+const WINDOW_MS = 10 * 60_000;
+const MOST_IN_WINDOW = 60;
+const MAX_ADDRESSES = 20_000;
+
+/**
+ * Slows the making of accounts and the trying of names, in the memory of this process. Every registration from an
+ * address counts, whatever comes of it: enough for a room of people behind one address, too few for a script.
+ */
+export class RegistrationThrottle {
+  private readonly clock: Clock;
+  private readonly windows = new BoundedMap<string, { tries: number; endsAt: number }>(MAX_ADDRESSES);
+
+  constructor(clock: Clock) {
+    this.clock = clock;
+  }
+
+  /** Counts one registration. Null when it may go on, else the seconds until the address may try again. */
+  enter(address: string): number | null {
+    const now = this.clock.now();
+    const held = this.windows.get(address);
+    const window = held !== undefined && held.endsAt > now ? held : { tries: 0, endsAt: now + WINDOW_MS };
+    if (window.tries >= MOST_IN_WINDOW) return Math.ceil((window.endsAt - now) / 1000);
+    window.tries++;
+    this.windows.set(address, window);
+    return null;
+  }
+}

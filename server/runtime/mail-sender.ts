@@ -1,0 +1,47 @@
+import { createTransport } from "nodemailer";
+import type { MailAddress, MailServer } from "../kernel/mail-settings.ts";
+
+export interface Mail {
+  readonly to: MailAddress;
+  readonly subject: string;
+  readonly text: string;
+}
+
+/**
+ * Hands one mail over. Null once the server took it, else why not, as codes alone: what a server answers may repeat what
+ * it was sent. Never throws, and never takes longer than its timeout.
+ */
+export type SendMail = (mail: Mail) => Promise<string | null>;
+
+const TIMEOUT_MS = 10_000;
+const LOOPBACK = /^(localhost|127\.\d+\.\d+\.\d+|::1)$/;
+
+/** Over a connection of its own for each mail. Credentials leave this machine under TLS or not at all. */
+export function mailSender(server: MailServer, from: MailAddress, timeoutMs: number = TIMEOUT_MS): SendMail {
+  const { host, port, secure, login } = server;
+  const transport = createTransport({
+    host,
+    port,
+    secure,
+    requireTLS: !secure && login !== null && !LOOPBACK.test(host),
+    ...(login === null ? {} : { auth: login }),
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
+    dnsTimeout: timeoutMs,
+    socketCloseTimeout: 0,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  return async ({ to, subject, text }) => {
+    const late = AbortSignal.timeout(timeoutMs);
+    try {
+      await transport.sendMail({ from, to, subject, text, signal: late });
+      return null;
+    } catch (error) {
+      if (late.aborted) return "timeout";
+      const { code, responseCode } = error as { code?: unknown; responseCode?: unknown };
+      return [code, responseCode].filter((part) => part !== undefined).join(" ") || "failed";
+    }
+  };
+}
