@@ -1,51 +1,29 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
-import type { Usage } from "../../wire/usage.ts";
-import { ArrayFraming, EventFraming, type Frame, type Framing } from "../output/frames.ts";
 import type { OutputForm } from "../output/answer-formats.ts";
+import { FramedStream } from "../output/framed-stream.ts";
 import type { ToolCallGate } from "./tool-call-gate.ts";
 
 /** What a piece of a stream must hold for a call to be in it. */
 const CALL = /call|tool|partial_json/i;
 
 /** A stream in the caller's format whose tool calls pass a gate. After a denial it is read to its end, for its usage. */
-export class GatedStream implements StreamCodec {
-  private readonly inner: StreamCodec;
+export class GatedStream extends FramedStream {
   private readonly gate: ToolCallGate;
-  private readonly framing: Framing;
   private readonly events: boolean;
   private atBoundary = true;
 
   constructor(inner: StreamCodec, gate: ToolCallGate, form: OutputForm["framing"]) {
-    this.inner = inner;
+    super(inner, form);
     this.gate = gate;
     this.events = form === "events";
-    this.framing = this.events ? new EventFraming() : new ArrayFraming();
   }
 
   /** Why the answer is not given; null until its stream has ended. */
   refusal(ended: boolean): Refusal | null {
     return ended ? this.gate.refusal : null;
   }
-  get begun(): boolean {
-    return this.inner.begun;
-  }
-  get usage(): Usage | null {
-    return this.inner.usage;
-  }
-  get outputLength(): number {
-    return this.inner.outputLength;
-  }
-  get providerError(): string | null {
-    return this.inner.providerError;
-  }
 
-  push(piece: Uint8Array): StreamPiece {
-    return this.pass(this.inner.push(piece));
-  }
-
-  /** What the codec gave before the gate was there. */
   pass(piece: StreamPiece): StreamPiece {
     if (piece === null) return null;
     if (this.inner.providerError !== null) this.gate.breakOff();
@@ -64,11 +42,6 @@ export class GatedStream implements StreamCodec {
     const rest = this.framing.rest();
     if (rest !== null) pieces.push(this.written(this.gate.frame(rest)));
     if (complete) pieces.push(this.written(this.gate.end()));
-    const given = pieces.filter((piece) => piece !== null);
-    return this.gate.refusal !== null ? { complete: false, last: null, told: false } : { complete, last: given.length === 0 ? null : concat(given), told: told && !this.gate.withheld };
-  }
-
-  private written(frames: readonly Frame[]): StreamPiece {
-    return frames.length === 0 ? null : concat(frames.map((frame) => this.framing.write(frame)));
+    return this.gate.refusal !== null ? { complete: false, last: null, told: false } : { complete, last: this.joined(pieces), told: told && !this.gate.withheld };
   }
 }

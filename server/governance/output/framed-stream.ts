@@ -1,0 +1,25 @@
+import { concat } from "../../wire/sse-frames.ts";
+import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
+import type { OutputForm } from "./answer-formats.ts";
+import { ArrayFraming, EventFraming, type Frame, type Framing } from "./frames.ts";
+import { OuterStream } from "./outer-stream.ts";
+
+/** A stream in the caller's format that is looked at frame by frame. */
+export abstract class FramedStream extends OuterStream {
+  protected readonly framing: Framing;
+
+  constructor(inner: StreamCodec, form: OutputForm["framing"]) {
+    super(inner);
+    this.framing = form === "events" ? new EventFraming() : new ArrayFraming();
+  }
+
+  protected written(frames: readonly Frame[]): StreamPiece {
+    return frames.length === 0 ? null : concat(frames.map((frame) => this.framing.write(frame)));
+  }
+
+  /** Several pieces as one. */
+  protected joined(pieces: readonly StreamPiece[]): StreamPiece {
+    const given = pieces.filter((piece) => piece !== null);
+    return given.length === 0 ? null : concat(given);
+  }
+}
