@@ -1,4 +1,5 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { NOTHING_SAID } from "../../wire/conversation/nothing-said.ts";
 import type { ConversationRequest } from "../../wire/conversation/request.ts";
 import { isRefusal } from "../surface.ts";
 import { type AttemptParts, providerOf, targetOf } from "./attempt.ts";
@@ -48,25 +49,5 @@ function questionFor(model: ModelEntry, parts: Pick<ConversationParts, "codecs">
   return "unsupported" in written ? null : { operation: format, body: JSON.stringify(written.body) };
 }
 
-const PING: ConversationRequest = {
-  instructions: [],
-  turns: [{ role: "user", parts: [{ kind: "text", text: "ping" }] }],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  // The least that every vendor takes.
-  maxOutputTokens: 16,
-  temperature: null,
-  topP: null,
-  topK: null,
-  stop: [],
-  seed: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  candidates: null,
-  logprobs: null,
-  output: null,
-  reasoning: null,
-  endUser: null,
-  stream: false,
-};
+/** The least that every vendor takes. */
+const PING: ConversationRequest = { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "text", text: "ping" }] }], maxOutputTokens: 16 };

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
+import { NOTHING_SAID } from "../conversation/nothing-said.ts";
 import type { AssistantPart, ConversationRequest, Tool, Turn, UserPart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { converseCodec } from "./converse-codec.ts";
@@ -12,10 +13,7 @@ const NOVA = "us.amazon.nova-2-lite-v1:0";
 const LLAMA = "meta.llama3-3-70b-instruct-v1:0";
 
 function request(given: Partial<ConversationRequest> = {}): ConversationRequest {
-  return {
-    instructions: [], turns: [{ role: "user", parts: [{ kind: "text", text: "Hello" }] }], tools: [], toolChoice: null, parallelToolCalls: null, maxOutputTokens: null, temperature: null, topP: null, topK: null, stop: [],
-    seed: null, presencePenalty: null, frequencyPenalty: null, candidates: null, logprobs: null, output: null, reasoning: null, endUser: null, stream: false, ...given,
-  };
+  return { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "text", text: "Hello" }] }], ...given };
 }
 
 function write(given: Partial<ConversationRequest>, model = CLAUDE, maxOutputTokens: number | null = null) {

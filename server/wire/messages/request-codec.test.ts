@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { TargetModel } from "../conversation/codec.ts";
+import { NOTHING_SAID } from "../conversation/nothing-said.ts";
 import type { ConversationRequest, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { messagesCodec } from "./messages-codec.ts";
@@ -8,27 +9,7 @@ import { messagesCodec } from "./messages-codec.ts";
 const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"));
 const TARGET: TargetModel = { name: "claude-opus-5-5", maxOutputTokens: null };
 
-const BARE: ConversationRequest = {
-  instructions: [],
-  turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }],
-  tools: [],
-  toolChoice: null,
-  parallelToolCalls: null,
-  maxOutputTokens: null,
-  temperature: null,
-  topP: null,
-  topK: null,
-  stop: [],
-  seed: null,
-  presencePenalty: null,
-  frequencyPenalty: null,
-  candidates: null,
-  logprobs: null,
-  output: null,
-  reasoning: null,
-  endUser: null,
-  stream: false,
-};
+const BARE: ConversationRequest = { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }] };
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const EXPECTED: Record<string, ConversationRequest> = {

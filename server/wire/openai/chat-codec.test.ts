@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
+import { NOTHING_SAID } from "../conversation/nothing-said.ts";
 import type { AssistantPart, ConversationRequest } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { cut, cuts, mutated, replyOf } from "./arbitrary-conversations.ts";
@@ -10,10 +11,6 @@ import { fixturesOf } from "./fixture-files.ts";
 
 const fixtures = fixturesOf(import.meta.url);
 const CONTEXT: ReplyContext = { callId: "k", model: "gpt-5.6", created: 1700000000, request: {}, includeUsage: false };
-const NOTHING_SAID: ConversationRequest = {
-  instructions: [], turns: [], tools: [], toolChoice: null, parallelToolCalls: null, maxOutputTokens: null, temperature: null, topP: null, topK: null, stop: [], seed: null,
-  presencePenalty: null, frequencyPenalty: null, candidates: null, logprobs: null, output: null, reasoning: null, endUser: null, stream: false,
-};
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
 const WEATHER = { name: "get_weather", description: "Weather of a city.", schema: SCHEMA, strict: true };
 const hello = { role: "user" as const, parts: [{ kind: "text" as const, text: "hi" }] };

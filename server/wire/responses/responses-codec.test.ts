@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
+import { NOTHING_SAID } from "../conversation/nothing-said.ts";
 import type { AssistantPart, ConversationRequest } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { cut, cuts, eventsOf, mutated, replyOf } from "../openai/arbitrary-conversations.ts";
@@ -16,10 +17,6 @@ const CONTEXT: ReplyContext = {
   created: 1700000000,
   request: { reasoning: { effort: "low", summary: "auto" }, temperature: 0.5, top_p: 1, text: { format: { type: "text" }, verbosity: "medium" } },
   includeUsage: true,
-};
-const NOTHING_SAID: ConversationRequest = {
-  instructions: [], turns: [], tools: [], toolChoice: null, parallelToolCalls: null, maxOutputTokens: null, temperature: null, topP: null, topK: null, stop: [], seed: null,
-  presencePenalty: null, frequencyPenalty: null, candidates: null, logprobs: null, output: null, reasoning: null, endUser: null, stream: false,
 };
 const SCHEMA = { type: "object", properties: { city: { type: "string" } }, required: ["city"], additionalProperties: false };
 const PNG = { kind: "image" as const, source: { base64: "iVBORw0KGgo=" }, mediaType: "image/png" };
