@@ -45,7 +45,7 @@ import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
 import { journalScrubber } from "./ledger/erasure.ts";
-import { checkpointFile } from "./ledger/checkpoint-file.ts";
+import { type CheckpointTargets, checkpointTargets } from "./ledger/checkpoint-targets.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
@@ -152,11 +152,14 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
 
-    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
+    const targets = checkpointTargets(config, db, log);
+    closers.push(() => targets.close());
+    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { targets, connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
     const signAdminLog = async () => {
       const signer = noteSigner(CHECKPOINT_KEY_NAME, keys.auditSigningKey);
-      await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
+      const signed = await signAdminChain(db, signer, await registerSigningKey(db, signer, clock), clock);
+      if (signed !== null) targets.keep([signed]);
     };
     const signing = config.roles.includes("control") || config.roles.includes("worker") ? [every(ADMIN_LOG_SIGNED_MS, "sign_admin_log", signAdminLog, log)] : [];
     const workers = config.roles.includes("worker")
@@ -343,6 +346,7 @@ function guardrailEngines(out: ReturnType<typeof outbound>, clock: Clock) {
 }
 
 interface RuntimeParts {
+  readonly targets: CheckpointTargets;
   readonly upstream: ReturnType<typeof upstreamOf>;
   readonly connection: DatabaseConnection;
   readonly secrets: ReturnType<typeof secretBox>;
@@ -356,7 +360,7 @@ interface RuntimeParts {
 
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { connection, secrets, clock, log, metrics } = parts;
-  const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log, ...(config.auditCheckpointFile === undefined ? {} : { checkpointed: checkpointFile(config.auditCheckpointFile, log) }) });
+  const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log, checkpointed: parts.targets.keep });
   // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
   await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
   const firstSeq = ledger.status().headSeq;

@@ -1,7 +1,7 @@
 import { createReadStream, existsSync, readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
-import { type KeptCheckpoint, keptCheckpoints } from "@gatehouse/ledger-format/anchors";
+import type { KeptCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
@@ -9,6 +9,7 @@ import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { checkpointLines, exportChain, listChains, verifyChain } from "../ledger/chains.ts";
 import type { Database } from "../store/database.ts";
 import { openAuditDatabase } from "./audit-database.ts";
+import { readKeptCheckpoints } from "./kept-checkpoints.ts";
 
 export interface CommandIo {
   /** Awaited between the lines of an export, so that a slow reader slows it down. */
@@ -17,14 +18,15 @@ export interface CommandIo {
 }
 
 const USAGE = `Usage:
-  gatehouse audit verify FILE.jsonl [--public-key FILE]... [--checkpoints FILE] [--json]
-  gatehouse audit verify [--database-url URL | --data-dir DIR] [--chain ID] [--public-key FILE]... [--checkpoints FILE] [--json]
+  gatehouse audit verify FILE.jsonl [--public-key FILE]... [--checkpoints FILE|s3://BUCKET/PREFIX] [--json]
+  gatehouse audit verify [--database-url URL | --data-dir DIR] [--chain ID] [--public-key FILE]... [--checkpoints FILE|s3://BUCKET/PREFIX] [--json]
   gatehouse audit export --chain ID [--database-url URL | --data-dir DIR]
   gatehouse audit checkpoints [--chain ID] [--database-url URL | --data-dir DIR]
 
 checkpoints prints every signed checkpoint. Kept where the database's administrator cannot write and given back to
 verify with --checkpoints, they show what was cut off since: a restored backup is found as missing. The file of
-GW_AUDIT_CHECKPOINT_FILE and an earlier export are such files too.
+GW_AUDIT_CHECKPOINT_FILE and an earlier export are such files too. The bucket of GW_AUDIT_CHECKPOINT_URL is read with
+AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION and AWS_ENDPOINT_URL_S3.
 verify exits with 0 (intact), 1 (unanchored), 2 (missing, broken_link, altered or checkpoint_invalid), 3 (could not run).
 `;
 
@@ -64,7 +66,7 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
       const { chain } = values;
       return await withDatabase(source, (db) => print(io, exportChain(db, chain)));
     }
-    const options: VerifyOptions = { publicKeys, chain: values.chain, json: values.json, kept: values.checkpoints === undefined ? [] : readKept(values.checkpoints) };
+    const options: VerifyOptions = { publicKeys, chain: values.chain, json: values.json, kept: values.checkpoints === undefined ? [] : await readKeptCheckpoints(values.checkpoints, values.chain, process.env) };
     if (file !== undefined) return await verifyFile(io, file, options);
     return await withDatabase(source, (db) => verifyDatabase(io, db, options));
   } catch (error) {
@@ -78,14 +80,6 @@ interface VerifyOptions {
   readonly chain: string | undefined;
   readonly json: boolean;
   readonly kept: readonly KeptCheckpoint[];
-}
-
-function readKept(path: string): KeptCheckpoint[] {
-  try {
-    return keptCheckpoints(readFileSync(path, "utf8"));
-  } catch (error) {
-    throw new Error(`${path}: ${(error as Error).message}`, { cause: error });
-  }
 }
 
 type Source = Parameters<typeof openAuditDatabase>[0];

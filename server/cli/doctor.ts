@@ -1,14 +1,17 @@
-import { existsSync, readFileSync, statfsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
 import { listChains, verifyChain } from "../ledger/chains.ts";
+import { bucketState } from "../ledger/checkpoint-bucket.ts";
 import { listSegments } from "../ledger/segments.ts";
 import { listSigningKeys } from "../ledger/signing-keys.ts";
 import { ensuredUntil } from "../store/audit-retention.ts";
 import type { Database } from "../store/database.ts";
+import { openBucket } from "../store/bucket.ts";
+import { outbound } from "../runtime/outbound.ts";
 import { pendingMigrations, serverVersion } from "../store/migrate.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import type { CommandIo } from "./audit.ts";
@@ -16,8 +19,8 @@ import type { CommandIo } from "./audit.ts";
 const USAGE = `Usage:
   gatehouse doctor [--json]
 
-Looks at the settings, the data directory, the journal, the database and the newest stretch of every audit chain, and
-changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
+Looks at the settings, the data directory, the journal, the database, the newest stretch of every audit chain and where
+checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
 `;
 
 interface Finding {
@@ -42,7 +45,7 @@ export async function doctorCommand(argv: string[], env: Readonly<Record<string,
     const findings: Finding[] = [];
     for await (const finding of examine(env)) {
       findings.push(finding);
-      if (!values.json) await io.stdout(`${finding.state.padEnd(8)}${finding.about.padEnd(16)}${finding.detail}\n`);
+      if (!values.json) await io.stdout(`${finding.state.padEnd(8)}${finding.about.padEnd(18)}${finding.detail}\n`);
     }
     if (values.json) await io.stdout(`${JSON.stringify({ findings })}\n`);
     return findings.some(({ state }) => state === "wrong") ? 1 : 0;
@@ -116,6 +119,33 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
     yield finding(known || keys.length === 0 ? "ok" : "warning", "signing key", known ? `registered; ${keys.length} key(s) in all` : "this key has signed nothing in this database yet");
   }
   yield* examineChains(db);
+  yield* examineTargets(db, config);
+}
+
+async function* examineTargets(db: Database, config: Configuration): AsyncGenerator<Finding> {
+  const { auditCheckpointFile: file, auditCheckpointBucket: settings } = config;
+  if (file !== undefined) {
+    const place = existsSync(file) ? file : dirname(file);
+    const writable = mayWrite(place);
+    yield finding(writable ? "ok" : "wrong", "checkpoint file", writable ? file : `${place} cannot be written`);
+  }
+  if (settings === undefined) return;
+  const bucket = openBucket(settings, outbound({ allowPrivate: true }));
+  try {
+    const { kept, lacking } = await bucketState(bucket, db);
+    yield finding(lacking.length > 0 ? "warning" : "ok", "checkpoint bucket", `${bucket.address} answers; ${lacking.length > 0 ? `the newest checkpoint of ${lacking.join(", ")} is not there: is a gateway with these settings running?` : `it has the newest checkpoint of ${kept} chain(s)`}`);
+  } catch (error) {
+    yield finding("wrong", "checkpoint bucket", `${bucket.address}: ${(error as Error).message}`);
+  }
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 async function* examineChains(db: Database): AsyncGenerator<Finding> {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { bucketEndpoint, bucketPlace, type BucketSettings } from "./bucket-settings.ts";
 import { type MailAddress, mailFrom, type MailServer, smtpUrl } from "./mail-settings.ts";
 
 /**
@@ -64,6 +65,12 @@ export const VARIABLES = {
   GW_AUDIT_DURABILITY: { schema: z.enum(["strict", "relaxed"]), default: "strict", meaning: "strict: an answer ends only after its audit row is on stable storage; relaxed: it does not wait" },
   GW_AUDIT_JOURNAL_MAX_MB: { schema: integer(16, 1_048_576), default: "4096", meaning: "disk the audit journal may take while the database is away; then calls are refused" },
   GW_AUDIT_CHECKPOINT_FILE: { schema: text, meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write" },
+  GW_AUDIT_CHECKPOINT_URL: { schema: bucketPlace, meaning: "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the AWS_ variables below" },
+  AWS_ACCESS_KEY_ID: { schema: text, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL" },
+  AWS_SECRET_ACCESS_KEY: { schema: text, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL" },
+  AWS_SESSION_TOKEN: { schema: text, secret: true, meaning: "token that goes with keys for a time" },
+  AWS_REGION: { schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"), default: "us-east-1", meaning: "region of the bucket" },
+  AWS_ENDPOINT_URL_S3: { schema: bucketEndpoint, meaning: "address of the store, such as https://minio.example:9000; without it that of AWS in the region" },
   GW_BOOTSTRAP_ADMIN_PASSWORD: { schema: z.string().min(8, "must be at least 8 characters"), secret: true, meaning: "password of the first system admin `admin`; generated and printed once" },
   GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
@@ -111,6 +118,7 @@ export interface Configuration {
   readonly auditDurability: "strict" | "relaxed";
   readonly auditJournalMaxBytes: number;
   readonly auditCheckpointFile: string | undefined;
+  readonly auditCheckpointBucket: BucketSettings | undefined;
   readonly bootstrapAdminPassword: string | undefined;
   readonly quickstart: boolean;
   readonly drainSeconds: number;
@@ -125,6 +133,17 @@ export interface Configuration {
   /** Whether the host bound to is this machine only. */
   readonly loopback: boolean;
   readonly logLevel: "debug" | "info" | "warn" | "error";
+}
+
+/** Where checkpoints are put as objects; undefined when no bucket is named. Throws `ConfigurationError`. */
+export function checkpointBucket(env: Readonly<Record<string, string | undefined>>): BucketSettings | undefined {
+  const place = read(env, "GW_AUDIT_CHECKPOINT_URL");
+  if (place === undefined) return undefined;
+  const accessKeyId = read(env, "AWS_ACCESS_KEY_ID");
+  const secretAccessKey = read(env, "AWS_SECRET_ACCESS_KEY");
+  if (accessKeyId === undefined || secretAccessKey === undefined) throw new ConfigurationError(`GW_AUDIT_CHECKPOINT_URL needs ${accessKeyId === undefined ? "AWS_ACCESS_KEY_ID" : "AWS_SECRET_ACCESS_KEY"}`);
+  const region = read(env, "AWS_REGION") as string;
+  return { ...place, region, endpoint: read(env, "AWS_ENDPOINT_URL_S3") ?? `https://s3.${region}.amazonaws.com`, keys: { accessKeyId, secretAccessKey, sessionToken: read(env, "AWS_SESSION_TOKEN") ?? null } };
 }
 
 const LOOPBACK = new Set(["127.0.0.1", "::1", "localhost"]);
@@ -155,6 +174,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     auditDurability: read(env, "GW_AUDIT_DURABILITY") as "strict" | "relaxed",
     auditJournalMaxBytes: (read(env, "GW_AUDIT_JOURNAL_MAX_MB") as number) * 1024 * 1024,
     auditCheckpointFile: read(env, "GW_AUDIT_CHECKPOINT_FILE"),
+    auditCheckpointBucket: checkpointBucket(env),
     bootstrapAdminPassword: read(env, "GW_BOOTSTRAP_ADMIN_PASSWORD"),
     quickstart: read(env, "GW_QUICKSTART") as boolean,
     drainSeconds: read(env, "GW_DRAIN_SECONDS") as number,

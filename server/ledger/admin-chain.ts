@@ -9,6 +9,7 @@ import { sql } from "kysely";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { isoColumn } from "../store/audit-columns.ts";
 import type { Database, Trx } from "../store/database.ts";
+import type { SignedCheckpoint } from "./scan.ts";
 import { listSigningKeys, type AuditKey } from "./signing-keys.ts";
 
 const BATCH = 500;
@@ -82,8 +83,8 @@ export async function* exportAdminChain(db: Database, tenantId: string | undefin
   }
 }
 
-/** Signs the head of the admin log when it has moved, or when an hour has passed. Safe in many processes at once. */
-export async function signAdminChain(db: Database, signer: NoteSigner, keyValidFrom: string, clock: Clock): Promise<string | null> {
+/** Signs the head of the admin log when it has moved, or when an hour has passed. Safe in many processes at once. Gives what it signed. */
+export async function signAdminChain(db: Database, signer: NoteSigner, keyValidFrom: string, clock: Clock): Promise<SignedCheckpoint | null> {
   return db.transaction().execute(async (trx) => {
     const head = await trx.selectFrom("admin_log_head").select(["seq", "hash"]).forUpdate().executeTakeFirstOrThrow();
     const last = await trx.selectFrom("admin_log_checkpoints").selectAll().orderBy("checkpoint_no", "desc").limit(1).executeTakeFirst();
@@ -92,7 +93,8 @@ export async function signAdminChain(db: Database, signer: NoteSigner, keyValidF
     const previous = last === undefined ? null : noteText(last.note);
     const checkpoint: Checkpoint = { chainId: ADMIN_CHAIN, chainSeq: head.seq, rowHash: head.hash, time: now < keyValidFrom ? keyValidFrom : now, firstSeq: (last?.chain_seq ?? 0) + 1, previous: previous === null ? null : checkpointDigest(previous) };
     const note = signer.sign(checkpointText(checkpoint));
-    await trx.insertInto("admin_log_checkpoints").values({ checkpoint_no: (last?.checkpoint_no ?? 0) + 1, chain_seq: head.seq, note, signed_at: checkpoint.time }).execute();
-    return note;
+    const checkpoint_no = (last?.checkpoint_no ?? 0) + 1;
+    await trx.insertInto("admin_log_checkpoints").values({ checkpoint_no, chain_seq: head.seq, note, signed_at: checkpoint.time }).execute();
+    return { chain_id: ADMIN_CHAIN, checkpoint_no, chain_seq: head.seq, note };
   });
 }

@@ -1,5 +1,5 @@
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
-import { type Anchor, type KeptCheckpoint, newestAnchor } from "@gatehouse/ledger-format/anchors";
+import { type Anchor, type KeptCheckpoint, keptAnchors } from "@gatehouse/ledger-format/anchors";
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine } from "@gatehouse/ledger-format/export";
@@ -45,7 +45,7 @@ export interface VerifyChainOptions {
   readonly publicKeys?: readonly Uint8Array[] | undefined;
   /** Heads known from elsewhere than the database, such as the live writer's `shippedSeq` and `shippedHash`. */
   readonly knownHeads?: readonly Anchor[] | undefined;
-  /** Checkpoints kept elsewhere than in the database: the chain must reach the newest of them. */
+  /** Checkpoints kept elsewhere than in the database: the chain must hold what they stand over. */
   readonly kept?: readonly KeptCheckpoint[] | undefined;
 }
 
@@ -81,10 +81,7 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   const started = performance.now();
   const { fromSeq, toSeq, tenantId, kept = [] } = options;
   const keys = await keysFor(db, options.publicKeys);
-  const known = (now: string): readonly Anchor[] => {
-    const anchor = toSeq === undefined ? newestAnchor(kept, chainId, keys, now) : null;
-    return [...(options.knownHeads ?? []), ...(anchor === null ? [] : [anchor])];
-  };
+  const known = (now: string): readonly Anchor[] => [...(options.knownHeads ?? []), ...(toSeq === undefined ? keptAnchors(kept, chainId, keys, now) : [])];
   if (chainId === ADMIN_CHAIN) return { ...(await verifyAdminChain(db, { keys, tenantId, known })), duration_ms: Math.round(performance.now() - started) };
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
     const verifier = createVerifier({ chain, keys, now: chain.exported_at, ...(fromSeq === undefined ? {} : { fromSeq }), ...(toSeq === undefined ? {} : { toSeq }), knownHeads: known(chain.exported_at) });

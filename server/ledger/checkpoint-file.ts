@@ -1,14 +1,14 @@
 import { closeSync, fsyncSync, openSync, writeSync } from "node:fs";
 import { printExportLine } from "@gatehouse/ledger-format/export";
 import type { Log } from "../kernel/log.ts";
-import type { CheckpointRecord } from "./scan.ts";
+import type { SignedCheckpoint } from "./scan.ts";
 
 /**
  * Appends checkpoints to a file, as lines of an export. Where the file is out of reach of whoever can write the
  * database, it proves how far the ledger once reached. Calls do not depend on it: what cannot be written is logged, and
  * the next checkpoint covers the same rows.
  */
-export function checkpointFile(path: string, log: Log): (checkpoints: readonly CheckpointRecord[]) => void {
+export function checkpointFile(path: string, log: Log): (checkpoints: readonly SignedCheckpoint[]) => void {
   return (checkpoints) => {
     try {
       const fd = openSync(path, "a", 0o600);

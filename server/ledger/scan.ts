@@ -28,11 +28,16 @@ export interface SegmentHeader {
 }
 
 /** Payload of a C record: the row of `audit_checkpoints`, and the digest the next checkpoint names. */
-export interface CheckpointRecord {
+/** A checkpoint and its place among those of its chain. */
+export interface SignedCheckpoint {
   readonly chain_id: string;
+  /** From 1, in the order of signing. */
   readonly checkpoint_no: number;
   readonly chain_seq: number;
   readonly note: string;
+}
+
+export interface CheckpointRecord extends SignedCheckpoint {
   readonly signed_at: string;
   readonly digest: string;
 }

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { doctorCommand } from "../../server/cli/doctor.ts";
+import { BUCKET_KEYS, type FakeBucket, startFakeBucket } from "../support/fake-bucket.ts";
 import { rowsOf, type Served, serveModels } from "../support/admin.ts";
 import { removeDirectory, temporaryDirectory } from "../support/gateway.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -10,14 +11,19 @@ import { startWorld, type World } from "../support/world.ts";
 let world: World;
 let served: Served;
 let directory: string;
+let bucket: FakeBucket;
+let targets: Record<string, string>;
 
 beforeAll(async () => {
   directory = await temporaryDirectory();
-  world = await startWorld({ GW_AUDIT_CHECKPOINT_FILE: join(directory, "checkpoints.jsonl") });
+  bucket = startFakeBucket("audit-heads");
+  targets = { GW_AUDIT_CHECKPOINT_FILE: join(directory, "checkpoints.jsonl"), GW_AUDIT_CHECKPOINT_URL: "s3://audit-heads/test", AWS_ACCESS_KEY_ID: BUCKET_KEYS.accessKeyId, AWS_SECRET_ACCESS_KEY: BUCKET_KEYS.secretAccessKey, AWS_ENDPOINT_URL_S3: bucket.endpoint };
+  world = await startWorld(targets);
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
 }, 30_000);
 afterAll(async () => {
   await world.end();
+  await bucket.stop();
   await removeDirectory(directory);
 });
 
@@ -97,14 +103,25 @@ test("the doctor finds nothing wrong, then a row somebody changed", async () => 
   printed = "";
   expect(await doctorCommand([], { ...env, GW_NONSENSE: "1" }, io)).toBe(1);
   expect(printed).toContain("GW_NONSENSE");
+  printed = "";
+  bucket.away = true;
+  expect(await doctorCommand([], { ...env, ...targets }, io)).toBe(1);
+  bucket.away = false;
+  expect(printed).toMatch(/^ok +checkpoint file/m);
+  expect(printed).toMatch(/^wrong +checkpoint bucket +s3:\/\/audit-heads\/test\/: GET .*503 SlowDown$/m);
+  printed = "";
+  await doctorCommand([], { ...env, ...targets }, io);
+  expect(printed).toMatch(/^(ok|warning) +checkpoint bucket +s3:\/\/audit-heads\/test\/ answers/m);
   expect(await doctorCommand([], { ...env, DATABASE_URL: "postgres://127.0.0.1:1/none" }, io)).toBe(1);
 });
 
-test("checkpoints are in their file as soon as they are in the database", async () => {
+test("checkpoints of calls and of the admin log are in their file and in their bucket as soon as they are in the database", async () => {
   await world.gateway.stop();
   expect(existsSync(join(directory, "checkpoints.jsonl"))).toBe(true);
   const lines = readFileSync(join(directory, "checkpoints.jsonl"), "utf8").trimEnd().split("\n");
-  const [stored] = await sql("SELECT count(*)::int AS n, max(chain_seq)::int AS newest FROM audit_checkpoints");
-  expect(lines.length).toBe(stored.n);
-  expect(JSON.parse(lines.at(-1) ?? "").chain_seq).toBe(stored.newest);
+  const stored = (await sql("SELECT note FROM audit_checkpoints UNION ALL SELECT note FROM admin_log_checkpoints")).map((row) => row.note).toSorted();
+  expect(stored.some((note: string) => note.startsWith("gw.audit/admin-log\n"))).toBe(true);
+  expect(lines.map((line) => JSON.parse(line).note).toSorted()).toEqual(stored);
+  expect([...bucket.objects.values()].map((body) => JSON.parse(body).note).toSorted()).toEqual(stored);
+  expect(new Set(bucket.requests.map(({ status }) => status))).toEqual(new Set([200, 503]));
 });

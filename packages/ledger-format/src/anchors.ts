@@ -35,15 +35,15 @@ export function keptCheckpoints(text: string): KeptCheckpoint[] {
 }
 
 /**
- * The furthest row of the chain that a kept checkpoint of `until` (ISO 8601 UTC) or before stands over, null when there
- * is none. Throws for a checkpoint that none of the keys signed.
+ * The rows of the chain that kept checkpoints of `until` (ISO 8601 UTC) or before stand over: the furthest shows what was
+ * cut off, the others what was written anew below it. Throws for a checkpoint that none of the keys signed.
  */
-export function newestAnchor(kept: readonly KeptCheckpoint[], chainId: string, keys: readonly TrustedKey[], until: string): Anchor | null {
-  let newest: Anchor | null = null;
+export function keptAnchors(kept: readonly KeptCheckpoint[], chainId: string, keys: readonly TrustedKey[], until: string): Anchor[] {
+  const anchors: Anchor[] = [];
   for (const { line, note } of kept.filter((one) => one.chainId === chainId)) {
     const { checkpoint, invalid } = openCheckpoint(note, keys);
     if (invalid !== null || checkpoint === null) throw new Error(`the checkpoint kept in line ${line} does not hold: ${invalid}`);
-    if (checkpoint.time <= until && checkpoint.chainSeq >= (newest?.chainSeq ?? 0)) newest = { chainSeq: checkpoint.chainSeq, rowHash: checkpoint.rowHash };
+    if (checkpoint.time <= until) anchors.push({ chainSeq: checkpoint.chainSeq, rowHash: checkpoint.rowHash });
   }
-  return newest;
+  return anchors;
 }

@@ -1,6 +1,6 @@
 import type { TrustedKey } from "./checkpoint.ts";
 import { CHECKPOINT_KEY_NAME } from "./checkpoint.ts";
-import { type KeptCheckpoint, newestAnchor } from "./anchors.ts";
+import { type KeptCheckpoint, keptAnchors } from "./anchors.ts";
 import { type ExportLine, NotAnExport, parseExportLine } from "./export.ts";
 import { noteKey } from "./signed-note.ts";
 import type { Verification } from "./verdict.ts";
@@ -19,7 +19,7 @@ export interface ExportVerifierOptions {
   /** Public keys (32 bytes) from a source other than the export. Given any, keys in the export only narrow their windows. */
   readonly publicKeys?: readonly Uint8Array[];
   readonly maxFindings?: number;
-  /** Checkpoints kept elsewhere: the export must reach the newest of those from before it was made. */
+  /** Checkpoints kept elsewhere: the export must hold what those from before it was made stand over. */
   readonly kept?: readonly KeptCheckpoint[];
 }
 
@@ -64,8 +64,8 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
 
   /** Made at the first line after the keys: kept checkpoints are checked with them. */
   function verifierOf(facts: Extract<ExportLine, { type: "chain" }>): Verifier {
-    const anchor = newestAnchor(options.kept ?? [], facts.chain_id, keys, facts.exported_at);
-    return createVerifier({ chain: facts, keys, now: facts.exported_at, knownHeads: anchor === null ? [] : [anchor], ...(options.maxFindings === undefined ? {} : { maxFindings: options.maxFindings }) });
+    const knownHeads = keptAnchors(options.kept ?? [], facts.chain_id, keys, facts.exported_at);
+    return createVerifier({ chain: facts, keys, now: facts.exported_at, knownHeads, ...(options.maxFindings === undefined ? {} : { maxFindings: options.maxFindings }) });
   }
 }
 

@@ -201,6 +201,17 @@ describe("rows that are gone, moved or added", () => {
     expect(feed(chain).findings[0]?.row_id).toBe(rowAt(ofLength(7), 4).id as string);
   });
 
+  test("a chain that was sealed and signed anew by its own key, below what was kept of it elsewhere", () => {
+    const chain = ofLength(9);
+    const { signer } = chain;
+    const anew = testChain(Array.from({ length: 9 }, (_, index) => content(index < 3 ? index : index + 50)), { signer });
+    expect(feed(anew).verdict).toBe("intact");
+    const kept = (seq: number) => ({ chainSeq: seq, rowHash: rowAt(chain, seq).row_hash as string });
+    expect(places(feed(anew, { knownHeads: [kept(3)] }))).toEqual([]);
+    expect(places(feed(anew, { knownHeads: [kept(3), kept(6)] }))).toEqual(["altered@6"]);
+    expect(feed(anew, { knownHeads: [kept(6), kept(9)] }).verdict).toBe("altered");
+  });
+
   test("rows added behind the writer's back, at once", () => {
     const chain = ofLength(6);
     const added = sealed({ id: "added" }, 7, chain.chain.head_hash as string);

@@ -90,10 +90,10 @@ export function createVerifier(options: VerifierOptions): Verifier {
   const findings = collectFindings(options.maxFindings ?? MAX_FINDINGS);
   const trail = checkpointTrail(chain.chain_id, options.keys);
   const coverage = trackCoverage();
-  const heads = [
-    ...(chain.head_seq !== null && chain.head_hash !== null ? [{ chainSeq: chain.head_seq, rowHash: chain.head_hash }] : []),
-    ...(options.knownHeads ?? []),
-  ];
+  const heads = new Map<number, string[]>();
+  for (const { chainSeq, rowHash } of [...(chain.head_seq !== null && chain.head_hash !== null ? [{ chainSeq: chain.head_seq, rowHash: chain.head_hash }] : []), ...(options.knownHeads ?? [])]) {
+    heads.set(chainSeq, [...(heads.get(chainSeq) ?? []), rowHash]);
+  }
 
   let started = false;
   let expected = ranged ? (options.fromSeq as number) : chain.first_seq;
@@ -132,8 +132,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
   function leave(): void {
     if (last === null) return;
-    for (const head of heads) {
-      if (head.chainSeq !== last.chainSeq || last.flagged || last.hashes.includes(head.rowHash)) continue;
+    for (const head of heads.get(last.chainSeq) ?? []) {
+      if (last.flagged || last.hashes.includes(head)) continue;
       last.flagged = true;
       add("altered", last.chainSeq, last.rowId, `row ${last.chainSeq} is not the row the writer recorded as the head of the chain`);
     }
@@ -259,7 +259,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
     end() {
       start();
       leave();
-      const recorded = Math.max(trail.newestSeq, ...heads.map((head) => head.chainSeq));
+      let recorded = trail.newestSeq;
+      for (const seq of heads.keys()) recorded = Math.max(recorded, seq);
       const target = Math.min(toSeq, recorded);
       if (expected <= target) missing(expected, target);
       const announced = chain.last_checkpoint_seq ?? 0;

@@ -1,0 +1,68 @@
+import { createHash, createHmac } from "node:crypto";
+import { SignatureV4 } from "@smithy/signature-v4";
+
+export interface AwsKeys {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Null for keys that do not expire. */
+  readonly sessionToken: string | null;
+}
+
+export interface AwsRequest {
+  readonly method: string;
+  /** As it will be sent, its path and query encoded once. */
+  readonly url: string;
+  /** Headers to sign beside host, date, the body's hash and the session token: only what cannot change on the way. Lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly service: string;
+  readonly region: string;
+  readonly now: Date;
+}
+
+/** AWS Signature Version 4. Gives the headers to send, those that were given among them. */
+export async function signAwsRequest({ accessKeyId, secretAccessKey, sessionToken }: AwsKeys, request: AwsRequest): Promise<Record<string, string>> {
+  const { service, region, method, body } = request;
+  const { protocol, host, hostname, port, pathname, searchParams } = new URL(request.url);
+  const signer = new SignatureV4({
+    service,
+    region,
+    credentials: { accessKeyId, secretAccessKey, ...(sessionToken === null ? {} : { sessionToken }) },
+    sha256: Sha256,
+    // Every service but S3 signs the path encoded a second time.
+    uriEscapePath: service !== "s3",
+  });
+  const headers = { host, ...request.headers };
+  const signed = await signer.sign({ method, protocol, hostname, ...(port === "" ? {} : { port: Number(port) }), path: pathname, query: Object.fromEntries(searchParams), headers, body }, { signingDate: request.now });
+  // The client writes the host itself, the same one.
+  const { host: _host, ...sent } = signed.headers;
+  return sent;
+}
+
+/** SHA-256, keyed or not, in the shape the signer asks for. */
+class Sha256 {
+  private readonly key: string | Uint8Array | undefined;
+  private readonly data: Uint8Array[] = [];
+
+  constructor(key?: string | ArrayBuffer | ArrayBufferView) {
+    this.key = key === undefined || typeof key === "string" ? key : bytesOf(key);
+  }
+
+  update(data: Uint8Array): void {
+    this.data.push(data);
+  }
+
+  async digest(): Promise<Uint8Array> {
+    const hash = this.key === undefined ? createHash("sha256") : createHmac("sha256", this.key);
+    for (const data of this.data) hash.update(data);
+    return new Uint8Array(hash.digest());
+  }
+
+  reset(): void {
+    this.data.length = 0;
+  }
+}
+
+function bytesOf(data: ArrayBuffer | ArrayBufferView): Uint8Array {
+  return ArrayBuffer.isView(data) ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength) : new Uint8Array(data);
+}

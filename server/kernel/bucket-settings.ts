@@ -1,0 +1,36 @@
+import { z } from "zod";
+import type { AwsKeys } from "./aws-signature.ts";
+
+/** A place in an S3-compatible object store. */
+export interface BucketPlace {
+  readonly bucket: string;
+  /** What every key begins with, its closing slash included; empty for the whole bucket. */
+  readonly prefix: string;
+}
+
+export interface BucketSettings extends BucketPlace {
+  readonly region: string;
+  /** Without a closing slash. The bucket's name follows it in the path. */
+  readonly endpoint: string;
+  readonly keys: AwsKeys;
+}
+
+const PLACE = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([A-Za-z0-9._/-]*))?$/;
+
+/** `s3://bucket/prefix`. Names stay within what needs no encoding in an address. */
+export const bucketPlace = z.string().transform((value, ctx): BucketPlace => {
+  const match = PLACE.exec(value);
+  const prefix = (match?.[2] ?? "").replace(/^\/+|\/+$/g, "");
+  if (match !== null && !prefix.split("/").some((part) => part === "." || part === "..") && !prefix.includes("//")) return { bucket: match[1] as string, prefix: prefix === "" ? "" : `${prefix}/` };
+  ctx.addIssue({ code: "custom", message: "must be an address such as s3://bucket/prefix, of letters, digits and . _ - /" });
+  return z.NEVER;
+});
+
+export const bucketEndpoint = z.string().transform((value, ctx) => {
+  if (URL.canParse(value)) {
+    const { protocol, username, search, hash } = new URL(value);
+    if (/^https?:$/.test(protocol) && username === "" && search === "" && hash === "") return value.replace(/\/+$/, "");
+  }
+  ctx.addIssue({ code: "custom", message: "must be an address such as https://s3.example" });
+  return z.NEVER;
+});

@@ -1,0 +1,163 @@
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
+import { printExportLine } from "@gatehouse/ledger-format/export";
+import { sql } from "kysely";
+import type { Log } from "../kernel/log.ts";
+import type { Bucket } from "../store/bucket.ts";
+import type { Database } from "../store/database.ts";
+import type { SignedCheckpoint } from "./scan.ts";
+
+/** Puts checkpoints into a bucket, each an object that is written once. */
+export interface CheckpointBucket {
+  /** Returns at once. What cannot be put is tried again, for as long as it takes; nothing else waits for it. */
+  keep(checkpoints: readonly SignedCheckpoint[]): void;
+  /** Gives what waits a last chance of `ms`. What is left is found at the next start. */
+  close(ms: number): Promise<void>;
+}
+
+const MOST_WAITING = 10_000;
+const WINDOW = 500;
+const BACKOFF_MS = { first: 500, last: 60_000 };
+/** How often it is looked for checkpoints that nobody told of: those of a process that died. */
+const LOOK_MS = 3_600_000;
+
+/** Keys sort in the order of signing. Both numbers are there, so that the newest over a row is found without reading. */
+export function checkpointKey({ chain_id, checkpoint_no, chain_seq }: Omit<SignedCheckpoint, "note">): string {
+  return `${chain_id}/${String(checkpoint_no).padStart(12, "0")}-${String(chain_seq).padStart(16, "0")}.jsonl`;
+}
+
+const body = ({ chain_seq, note }: SignedCheckpoint): string => printExportLine({ type: "checkpoint", chain_seq, note });
+
+/**
+ * Begins with what the database has and the bucket lacks: what an earlier process, or one that died, could not put.
+ * `backoffMs` is the first wait after a failure; it doubles up to a minute.
+ */
+export function checkpointBucket(bucket: Bucket, db: Database, log: Log, backoffMs: number = BACKOFF_MS.first): CheckpointBucket {
+  const waiting: SignedCheckpoint[] = [];
+  let behind = true;
+  let closing = false;
+  let wake: (() => void) | null = null;
+  let failing = false;
+  const running = run();
+
+  function sleep(ms: number): Promise<"time" | "woken"> {
+    return new Promise((resolve) => {
+      const end = (why: "time" | "woken"): void => {
+        clearTimeout(timer);
+        wake = null;
+        resolve(why);
+      };
+      const timer = setTimeout(end, ms, "time");
+      timer.unref();
+      wake = () => end("woken");
+    });
+  }
+
+  async function run(): Promise<void> {
+    for (let backoff = backoffMs; ; ) {
+      try {
+        if (behind) {
+          behind = false;
+          await catchUp().catch((error: unknown) => {
+            behind = true;
+            throw error;
+          });
+        }
+        for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
+          await put(next);
+          waiting.shift();
+        }
+        if (failing) log.info("audit_checkpoint_bucket_recovered", { bucket: bucket.address });
+        failing = false;
+        backoff = backoffMs;
+        if (closing) return;
+        if (waiting.length === 0) behind = (await sleep(LOOK_MS)) === "time" || behind;
+      } catch (error) {
+        if (!failing) log.error("audit_checkpoint_bucket_failed", { bucket: bucket.address, error: error as Error });
+        failing = true;
+        if (closing) return;
+        await sleep(backoff);
+        backoff = Math.min(backoff * 2, BACKOFF_MS.last);
+      }
+    }
+  }
+
+  async function put(checkpoint: SignedCheckpoint): Promise<void> {
+    const key = checkpointKey(checkpoint);
+    if (await bucket.putNew(key, body(checkpoint))) return;
+    // The same one, when an earlier answer was lost. Another one shows that this chain was once continued otherwise: it stays.
+    if ((await bucket.get(key)) !== body(checkpoint)) log.error("audit_checkpoint_bucket_contradicts", { bucket: bucket.address, key });
+  }
+
+  /** From the newest back, until a stretch that is there whole. */
+  async function catchUp(): Promise<void> {
+    for (const chainId of await signedChains(db)) {
+      for (let before = Number.MAX_SAFE_INTEGER; !closing; ) {
+        const stretch = await storedCheckpoints(db, chainId, before, WINDOW);
+        const [first] = stretch;
+        if (first === undefined) break;
+        const lacking = await lackingOf(bucket, chainId, stretch);
+        for (const checkpoint of lacking) await put(checkpoint);
+        if (lacking.length === 0) break;
+        before = first.checkpoint_no;
+      }
+    }
+  }
+
+  return {
+    keep(checkpoints) {
+      waiting.push(...checkpoints);
+      if (waiting.length > MOST_WAITING) {
+        waiting.length = 0;
+        behind = true;
+      }
+      if (!failing) wake?.();
+    },
+    async close(ms) {
+      closing = true;
+      wake?.();
+      const alarm = Promise.withResolvers<void>();
+      const timer = setTimeout(alarm.resolve, ms);
+      await Promise.race([running, alarm.promise]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+/** Those of a stretch of one chain, oldest first, that the bucket does not have. */
+async function lackingOf(bucket: Bucket, chainId: string, stretch: readonly SignedCheckpoint[]): Promise<SignedCheckpoint[]> {
+  const [first, last] = [stretch[0], stretch.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const there = new Set<string>();
+  const after = checkpointKey({ ...first, checkpoint_no: first.checkpoint_no - 1, chain_seq: Number.MAX_SAFE_INTEGER });
+  for await (const key of bucket.list(`${chainId}/`, { after })) {
+    if (key > checkpointKey(last)) break;
+    there.add(key);
+  }
+  return stretch.filter((checkpoint) => !there.has(checkpointKey(checkpoint)));
+}
+
+/** How many chains the bucket is up to date with, and which it is not. Changes nothing. Throws `BucketFailed`. */
+export async function bucketState(bucket: Bucket, db: Database): Promise<{ readonly kept: number; readonly lacking: string[] }> {
+  let kept = 0;
+  const lacking: string[] = [];
+  for await (const _ of bucket.list("", { pageSize: 1 })) break;
+  for (const chainId of await signedChains(db)) {
+    const newest = await storedCheckpoints(db, chainId, Number.MAX_SAFE_INTEGER, 1);
+    if (newest.length === 0) continue;
+    if ((await lackingOf(bucket, chainId, newest)).length > 0) lacking.push(chainId);
+    else kept += 1;
+  }
+  return { kept, lacking };
+}
+
+async function signedChains(db: Database): Promise<string[]> {
+  const { rows } = await sql<{ chain_id: string }>`SELECT chain_id FROM audit_chains ORDER BY chain_id`.execute(db);
+  return [...rows.map((chain) => chain.chain_id), ADMIN_CHAIN];
+}
+
+/** The newest checkpoints of a chain before number `before`, oldest first. */
+async function storedCheckpoints(db: Database, chainId: string, before: number, limit: number): Promise<SignedCheckpoint[]> {
+  const from = chainId === ADMIN_CHAIN ? sql`admin_log_checkpoints WHERE` : sql`audit_checkpoints WHERE chain_id = ${chainId} AND`;
+  const { rows } = await sql<Omit<SignedCheckpoint, "chain_id">>`SELECT checkpoint_no, chain_seq, note FROM ${from} checkpoint_no < ${before} ORDER BY checkpoint_no DESC LIMIT ${limit}`.execute(db);
+  return rows.toReversed().map((row) => ({ chain_id: chainId, ...row }));
+}
