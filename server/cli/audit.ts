@@ -1,8 +1,8 @@
 import { createReadStream, existsSync, readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
 import { parseArgs } from "node:util";
 import type { KeptCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
+import { lineBatches } from "@gatehouse/ledger-format/line-batches";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
@@ -31,6 +31,7 @@ verify exits with 0 (intact), 1 (unanchored), 2 (missing, broken_link, altered o
 `;
 
 const COULD_NOT_RUN = 3;
+const READ_BYTES = 512 * 1024;
 
 const OPTIONS = {
   "database-url": { type: "string" },
@@ -86,7 +87,7 @@ type Source = Parameters<typeof openAuditDatabase>[0];
 
 async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): Promise<number> {
   if (!existsSync(file)) throw new Error(`${file}: no such file`);
-  const lines = createInterface({ input: createReadStream(file), crlfDelay: Number.POSITIVE_INFINITY });
+  const lines = lineBatches(createReadStream(file, { highWaterMark: READ_BYTES }));
   const result = await verifyExport(lines, options).catch((error: Error) => {
     throw new Error(`${file}: ${error.message}`, { cause: error });
   });

@@ -85,11 +85,13 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   if (chainId === ADMIN_CHAIN) return { ...(await verifyAdminChain(db, { keys, tenantId, known })), duration_ms: Math.round(performance.now() - started) };
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
     const verifier = createVerifier({ chain, keys, now: chain.exported_at, ...(fromSeq === undefined ? {} : { fromSeq }), ...(toSeq === undefined ? {} : { toSeq }), knownHeads: known(chain.exported_at) });
-    for await (const entry of entries({ columns: VERIFIED, tenantId, fromSeq, toSeq })) {
-      if (entry.type === "row") verifier.row(entry.row);
-      else if (entry.type === "link") verifier.link(entry);
-      else if (entry.type === "checkpoint") verifier.checkpoint(entry);
-      else if (entry.type === "pruned") verifier.pruned(entry);
+    for await (const batch of entries({ columns: VERIFIED, tenantId, fromSeq, toSeq })) {
+      for (const entry of batch) {
+        if (entry.type === "row") verifier.row(entry.row);
+        else if (entry.type === "link") verifier.link(entry);
+        else if (entry.type === "checkpoint") verifier.checkpoint(entry);
+        else if (entry.type === "pruned") verifier.pruned(entry);
+      }
     }
     return { ...verifier.end(), duration_ms: Math.round(performance.now() - started) };
   }
@@ -110,8 +112,8 @@ export async function* exportChain(db: Database, chainId: string, options: { rea
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
     yield printExportLine(chain);
     for (const key of keys) yield printExportLine({ type: "key", ...key });
-    for await (const entry of entries({ columns: EXPORTED, tenantId: options.tenantId })) {
-      yield printExportLine(entry.type === "row" ? { type: "row", row: withoutNulls(entry.row) } : entry);
+    for await (const batch of entries({ columns: EXPORTED, tenantId: options.tenantId })) {
+      for (const entry of batch) yield printExportLine(entry.type === "row" ? { type: "row", row: withoutNulls(entry.row) } : entry);
     }
     return;
   }

@@ -49,4 +49,4 @@ test(`${ROUNDS} connections cut after COMMIT was sent: no row doubled or lost, n
   expect(Number(requests)).toBe(ids.length);
   console.log(`  ${proxy.cuts} cuts, ${ids.length} rows, 0 doubled, 0 lost`);
   await removeDirectory(directory);
-}, 120_000);
+}, 120_000 + ROUNDS * 1_000);

@@ -111,4 +111,4 @@ test(`${WRITERS * ROUNDS} kills of ${WRITERS} writers under load: one row for ev
   }
   console.log(`  ${WRITERS * ROUNDS} kills of ${WRITERS} writers: ${reached.length} calls reached the upstream, ${answered.length} were answered, ${recorded.size} rows, ${interrupted.length} or more interrupted; all said so ${recovered} ms after the last start`);
   for (const gateway of gateways) expect(await gateway.stop()).toBe(0);
-}, 300_000);
+}, 300_000 + ROUNDS * 20_000);

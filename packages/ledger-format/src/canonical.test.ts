@@ -54,6 +54,7 @@ test("canonical text is the JSON of exactly the fields of the format, and readin
       const text = canonicalText(row, "v2");
       const [tag, ...values] = JSON.parse(text) as unknown[];
       expect(tag).toBe("v2");
+      expect(text).toBe(JSON.stringify([tag, ...values]));
       expect(values).toEqual(HASH_FORMATS.v2.map((name) => row[name] ?? null).map((value) => (Object.is(value, -0) ? 0 : value)));
       const again = Object.fromEntries(HASH_FORMATS.v2.map((name, index) => [name, values[index]])) as AuditRow;
       expect(canonicalText(again, "v2")).toBe(text);

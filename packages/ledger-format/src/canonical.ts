@@ -26,28 +26,37 @@ export function isTimestamp(value: unknown): value is string {
  */
 export function canonicalText(row: AuditRow, format: HashFormat): string {
   const fields = HASH_FORMATS[format];
-  const values: unknown[] = [format];
+  let text = `["${format}"`;
   for (let i = 0; i < fields.length; i++) {
     const name = fields[i] as (typeof fields)[number];
     const value = row[name];
     if (value === null || value === undefined) {
-      values.push(null);
-      continue;
-    }
-    if (typeof value === "string") {
+      text += ",null";
+    } else if (typeof value === "string") {
+      if (name === "timestamp" && !TIMESTAMP.test(value)) throw new NotCanonical("timestamp is not ISO 8601 UTC with six decimals");
+      if (PLAIN.test(value)) {
+        text += `,"${value}"`;
+        continue;
+      }
       // A lone surrogate has no UTF-8 bytes: two different rows would get one hash.
       if (!value.isWellFormed()) throw new NotCanonical(`${name} is not well-formed Unicode`);
-      if (name === "timestamp" && !TIMESTAMP.test(value)) throw new NotCanonical("timestamp is not ISO 8601 UTC with six decimals");
+      // For a string, JSON.stringify writes exactly what RFC 8785 asks for.
+      text += `,${JSON.stringify(value)}`;
     } else if (typeof value === "number") {
       if (!Number.isSafeInteger(value)) throw new NotCanonical(`${name} is not a safe integer`);
-    } else if (typeof value !== "boolean") {
+      // Minus zero is written as zero.
+      text += `,${value}`;
+    } else if (typeof value === "boolean") {
+      text += value ? ",true" : ",false";
+    } else {
       throw new NotCanonical(`${name} is not a scalar`);
     }
-    values.push(value);
   }
-  // For an array of strings, safe integers, booleans and nulls, JSON.stringify writes exactly what RFC 8785 asks for.
-  return JSON.stringify(values);
+  return `${text}]`;
 }
+
+/** Printable ASCII without quote and backslash: its JSON is itself between quotes, found without the cost of asking. */
+const PLAIN = /^[\x20\x21\x23-\x5b\x5d-\x7e]*$/;
 
 /**
  * Lower-case hex SHA-256 of the canonical bytes followed by the 32 raw bytes of `prevHash` (hex). The fixed length of

@@ -18,6 +18,8 @@ export interface Coverage {
   result(times: { newestCheckpoint: string | null; shippedAt: string | null; now: string }): { pending: number; overdue: UncoveredRow | null };
 }
 
+const DATED = /^\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/;
+
 function millis(iso: string): number {
   return Date.parse(`${iso.slice(0, 23)}Z`);
 }
@@ -33,7 +35,7 @@ export function trackCoverage(): Coverage {
       first ??= row;
       count += 1;
       if (createdAt === undefined) return;
-      if (createdAt === null || Number.isNaN(millis(createdAt))) {
+      if (createdAt === null || (!DATED.test(createdAt) && Number.isNaN(millis(createdAt)))) {
         undated = true;
         return;
       }
@@ -55,6 +57,7 @@ export function trackCoverage(): Coverage {
       const catchingUp = shippedAt !== null && limit - millis(shippedAt) <= GRACE_MS;
       const reached = Math.max(newest === null ? 0 : millis(newest), newestCheckpoint === null ? 0 : millis(newestCheckpoint));
       const asOf = catchingUp ? Math.min(limit, reached) : limit;
+      if (Number.isNaN(reached)) return { pending: count, overdue: first };
       const late = oldest !== null && asOf - millis(oldest) > GRACE_MS;
       // A date in the future would otherwise keep a row pending for ever.
       const future = newest !== null && millis(newest) - limit > GRACE_MS;

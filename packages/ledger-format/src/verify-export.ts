@@ -23,29 +23,38 @@ export interface ExportVerifierOptions {
   readonly kept?: readonly KeptCheckpoint[];
 }
 
-/** Verifies an export line by line, in constant memory. Throws `NotAnExport` naming the line. */
-export async function verifyExport(lines: AsyncIterable<string> | Iterable<string>, options: ExportVerifierOptions = {}): Promise<ExportVerification> {
+/**
+ * Verifies the lines of an export, given one by one or in batches as `lineBatches` makes them, in constant memory. Throws
+ * `NotAnExport` naming the line.
+ */
+export async function verifyExport(lines: Iterable<string> | AsyncIterable<Iterable<string>>, options: ExportVerifierOptions = {}): Promise<ExportVerification> {
   const outside = options.publicKeys ?? [];
   const keys: TrustedKey[] = outside.map((bytes) => ({ ...noteKey(CHECKPOINT_KEY_NAME, bytes), validFrom: null, validTo: null }));
   let chain: Extract<ExportLine, { type: "chain" }> | undefined;
   let verifier: Verifier | undefined;
   let exportedAt = "";
   let number = 0;
-  for await (const text of lines) {
+  if (Symbol.asyncIterator in lines) for await (const batch of lines) for (const text of batch) take(text);
+  else for (const text of lines) take(text);
+  if (chain === undefined) throw new NotAnExport("the file is empty");
+  verifier ??= verifierOf(chain);
+  return { ...verifier.end(), key_ids: keys.map((key) => key.keyId), keys_from_export: outside.length === 0, exported_at: exportedAt };
+
+  function take(text: string): void {
     number += 1;
-    if (text === "") continue;
+    if (text === "" || text === "\r") return;
     try {
       const line = parseExportLine(text);
       if (line.type === "chain") {
         if (chain !== undefined) throw new NotAnExport("it begins a second chain");
         exportedAt = line.exported_at;
         chain = line;
-        continue;
+        return;
       }
       if (chain === undefined) throw new NotAnExport("the chain line must come first");
       if (line.type === "key") {
         admitKey(keys, line, outside.length === 0);
-        continue;
+        return;
       }
       verifier ??= verifierOf(chain);
       if (line.type === "row") verifier.row(line.row);
@@ -58,9 +67,6 @@ export async function verifyExport(lines: AsyncIterable<string> | Iterable<strin
       throw error;
     }
   }
-  if (chain === undefined) throw new NotAnExport("the file is empty");
-  verifier ??= verifierOf(chain);
-  return { ...verifier.end(), key_ids: keys.map((key) => key.keyId), keys_from_export: outside.length === 0, exported_at: exportedAt };
 
   /** Made at the first line after the keys: kept checkpoints are checked with them. */
   function verifierOf(facts: Extract<ExportLine, { type: "chain" }>): Verifier {
