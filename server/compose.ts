@@ -408,7 +408,8 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const steady = () => clock.micros() / 1000;
   const counters = config.valkeyUrl === undefined ? new InProcessCounters(steady) : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
   const alerts = new AlertWriter(connection.db, log);
-  const limits = new Limits({ counters, truth: new UsageTruth(connection.db, () => ledger.shipped()), alerts, clock, log, whenAway: config.limitsWhenCountersAway, waitMs: config.upstreamTimeoutMs });
+  const truth = new UsageTruth(connection.db, () => ledger.shipped());
+  const limits = new Limits({ counters, truth, alerts, clock, log, whenAway: config.limitsWhenCountersAway, waitMs: config.upstreamTimeoutMs });
   const limitWorkers = [
     every(ALERTS_WRITTEN_MS, "write_alerts", () => alerts.flush(), log),
     every(ALERTS_RESOLVED_MS, "resolve_alerts", () => alerts.resolve(), log),
@@ -469,7 +470,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   };
   return {
     road,
-    services: { portal, runs: runAccess(reading), traces: traceInlet({ ...reading, ledger }) },
+    services: { portal, runs: runAccess({ ...reading, truth }), traces: traceInlet({ ...reading, ledger }) },
     ledger,
     follower,
     async close() {

@@ -26,7 +26,7 @@ import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.
 import { readBody } from "./read-body.ts";
 import { SemanticPolicies } from "./semantic-policies/semantic-policies.ts";
 import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
-import { streamOut } from "./stream-out.ts";
+import { type StreamEnd, streamOut } from "./stream-out.ts";
 import { type Answer, isRefusal, type StreamAnswer, type Surface, type WholeAnswer } from "./surface.ts";
 import type { RequestView } from "./view.ts";
 
@@ -103,6 +103,18 @@ export class Road {
       this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
       answer = refuse("internal_error");
     }
+    try {
+      return await this.send(call, route, answer);
+    } catch (error) {
+      this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
+      const sealed = await this.sealBroken(call);
+      // Without the surface's own words: they may be what failed.
+      const { status, message } = ERRORS[sealed ? "internal_error" : "audit_unavailable"];
+      return Response.json({ error: message, code: sealed ? "internal_error" : "audit_unavailable" }, { status, headers: call.answerHeaders });
+    }
+  }
+
+  private send(call: Call, route: GovernedRoute, answer: Answer | Refusal): Promise<Response> | Response {
     if (isRefusal(answer)) return this.sendRefusal(call, route, answer);
     return answer.kind === "whole" ? this.sendWhole(call, route, answer.status, answer.headers, answer.body, { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure }) : this.sendStream(call, route, answer);
   }
@@ -209,24 +221,38 @@ export class Road {
   private sendStream(call: Call, route: GovernedRoute, answer: StreamAnswer): Response {
     const headers = { ...call.answerHeaders, ...answer.headers };
     const content = new SentContent(keptBodies(call) !== "none");
+    const end = async ({ failure, abandoned, last, told }: StreamEnd): Promise<Uint8Array | null> => {
+      const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
+      const tail = errorFrame ?? last;
+      if (tail !== null) content.add(tail);
+      settle(call, streamUsage(answer));
+      const outcome: Outcome = abandoned !== null ? { status: answer.status, errorType: abandoned, errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream" } : failure !== null ? { ...outcomeOf(failure), status: answer.status } : { status: answer.status, errorType: null, errorMessage: null };
+      const { hash, preview } = content.close(keptBodies(call));
+      closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
+      // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
+      if (await this.seal(call)) return tail;
+      this.parts.unrecorded();
+      return route.surface.streamError(refuse("audit_unavailable"), call, content.bytes > 0);
+    };
     const stream = streamOut(call, answer, {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
       sent: (piece) => content.add(piece),
-      end: async ({ failure, abandoned, last, told }) => {
-        const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
-        const tail = errorFrame ?? last;
-        if (tail !== null) content.add(tail);
-        settle(call, streamUsage(answer));
-        const outcome: Outcome = abandoned !== null ? { status: answer.status, errorType: abandoned, errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream" } : failure !== null ? { ...outcomeOf(failure), status: answer.status } : { status: answer.status, errorType: null, errorMessage: null };
-        const { hash, preview } = content.close(keptBodies(call));
-        closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
-        // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
-        if (await this.seal(call)) return tail;
-        this.parts.unrecorded();
-        return route.surface.streamError(refuse("audit_unavailable"), call, content.bytes > 0);
-      },
+      end: (how) =>
+        end(how).catch(async (error: unknown) => {
+          this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
+          await this.sealBroken(call);
+          // A torn stream, which no client takes for a whole one.
+          throw error;
+        }),
     });
     return new Response(stream, { status: answer.status, headers });
+  }
+
+  /** The row of a call whose end could not be told as it should, so that it has one all the same. True when it has. */
+  private async sealBroken(call: Call): Promise<boolean> {
+    if (!this.open.has(call)) return true;
+    Object.assign(call.row, { http_status_code: ERRORS.internal_error.status, success: false, error_type: "internal_error", error_message: "the answer could not be given", duration_ms: Math.round(performance.now() - call.arrivedAt) } satisfies AuditRow);
+    return this.seal(call);
   }
 
   private unrecorded(route: GovernedRoute, refusal: Refusal): Response {
@@ -237,11 +263,16 @@ export class Road {
   /** False when the row could not be stored: then the answer must not be given. */
   private async seal(call: Call): Promise<boolean> {
     try {
-      this.deciding.note(call);
-      // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
-      // once its row is there.
-      const settling = this.parts.limits.settle(call);
-      if (settling !== null) await settling;
+      try {
+        this.deciding.note(call);
+        // Counted first: what is on the record is always counted. What a kill leaves counted and not recorded is put right
+        // once its row is there.
+        const settling = this.parts.limits.settle(call);
+        if (settling !== null) await settling;
+      } catch (error) {
+        // A fault in counting must not cost the row.
+        this.parts.log.error("call_not_counted", { call_id: call.id, error: error as Error });
+      }
       await this.parts.ledger.seal(call.row);
       this.parts.limits.sealed(call);
       return true;

@@ -47,8 +47,10 @@ test("a run shows the ceilings it is held to, and one they end is exhausted", as
   const capped = await serveModels(world.admin, world.upstream.baseUrl, ["fake-3"], { group: "capped", providerKey: "fake3" });
   await world.admin.request("PATCH", `/v1/admin/resource-groups/${capped.groupId}/run-ceilings`, { run_ceilings: { max_llm_calls_per_run: 2, max_tokens_per_run: 1_000_000 } });
   for (const expected of [200, 200, 429]) expect((await chat({ "x-gw-run-id": "short of breath" }, "fake-3", capped.apiKey)).status).toBe(expected);
+  // The refused call is one of the run's, and used nothing of what it was refused for.
   const run = (await send("GET", "/v1/runs/short%20of%20breath", undefined, capped.apiKey)).body;
-  expect(run.ceilings).toEqual({ max_llm_calls_per_run: { max_limit: 2, current_usage: run.llm_calls }, max_tokens_per_run: { max_limit: 1_000_000, current_usage: run.total_tokens } });
+  expect([run.llm_calls, run.errors]).toEqual([3, 1]);
+  expect(run.ceilings).toEqual({ max_llm_calls_per_run: { max_limit: 2, current_usage: 2 }, max_tokens_per_run: { max_limit: 1_000_000, current_usage: run.total_tokens } });
   expect((await send("POST", "/v1/runs/short%20of%20breath/end", undefined, capped.apiKey)).body.state).toBe("exhausted");
 });
 

@@ -1,6 +1,8 @@
+import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
 import { isoMicros, type Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { usdFromMicros } from "../../kernel/money.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { endRunOf, type RunEnd, type RunSummary, type RunView, viewRun } from "../../ledger/runs/run-view.ts";
 import type { Call, Identity } from "../call.ts";
@@ -8,6 +10,8 @@ import { rootTaskId } from "../record/run.ts";
 
 export interface RunAccessParts {
   readonly db: Parameters<typeof viewRun>[0];
+  /** What runs are held to. */
+  readonly truth: Pick<UsageTruth, "run">;
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
@@ -15,7 +19,10 @@ export interface RunAccessParts {
   readonly shipped: () => Promise<void>;
 }
 
-/** What one run may come to, under the names of the document, and what it came to. Null: not known from its rows. */
+/**
+ * What one run may come to, under the names of the document, and what it came to as the ceilings count: calls that went
+ * to a model. One that was refused used nothing of what it was refused for. Null: not known from its rows.
+ */
 export type Ceilings = Readonly<Record<string, { readonly max_limit: number; readonly current_usage: number | null }>>;
 
 /** What a caller may see and end of the runs it took part in. */
@@ -46,6 +53,21 @@ export function runAccess(parts: RunAccessParts): RunAccess {
     }
   }
 
+  /** Those in force now for the group the run belongs to; null when none is set. */
+  async function ceilingsOf(call: Call, run: RunView, tenantId: string): Promise<Ceilings | null> {
+    const set = call.scope?.tenant.policies.effective(run.resource_group_id, "run_ceilings");
+    if (set === undefined || set.size === 0) return null;
+    const { requests, tokens, micros } = await parts.truth.run(tenantId, run.root_task_id);
+    const ended = run.ended_at === null ? parts.clock.now() : Date.parse(run.ended_at);
+    const used: Readonly<Record<string, number>> = {
+      max_cost_per_run_usd: usdFromMicros(micros),
+      max_tokens_per_run: tokens,
+      max_llm_calls_per_run: requests,
+      max_duration_seconds_per_run: Math.max(0, Math.floor((ended - Date.parse(run.started_at)) / 1000)),
+    };
+    return Object.fromEntries([...set].map(([name, limit]) => [name, { max_limit: limit as number, current_usage: used[name] ?? null }]));
+  }
+
   /** The caller's own name for it comes first: a root task id is never the name of another run by chance. */
   const formsOf = (id: string, identity: Identity): string[] => [rootTaskId(parts.secrets, identity, id), id];
 
@@ -53,24 +75,10 @@ export function runAccess(parts: RunAccessParts): RunAccess {
     inspect: (call, id) =>
       found(call, id, async (tenantId, ids, participant) => {
         const run = await viewRun(parts.db, tenantId, ids, participant);
-        return run === null ? null : { ...run, ceilings: ceilingsOf(call, run, parts.clock.now()) };
+        return run === null ? null : { ...run, ceilings: await ceilingsOf(call, run, tenantId) };
       }),
     end: (call, id, end) => found(call, id, (tenantId, ids, participant) => endRunOf(parts.db, tenantId, ids, participant, { ...end, at: isoMicros(parts.clock.micros()) })),
   };
-}
-
-/** Those in force now for the group the run belongs to; null when none is set. */
-function ceilingsOf(call: Call, run: RunView, now: number): Ceilings | null {
-  const set = call.scope?.tenant.policies.effective(run.resource_group_id, "run_ceilings");
-  if (set === undefined || set.size === 0) return null;
-  const ended = run.ended_at === null ? now : Date.parse(run.ended_at);
-  const used: Readonly<Record<string, number>> = {
-    max_cost_per_run_usd: run.cost_usd,
-    max_tokens_per_run: run.total_tokens,
-    max_llm_calls_per_run: run.llm_calls,
-    max_duration_seconds_per_run: Math.max(0, Math.floor((ended - Date.parse(run.started_at)) / 1000)),
-  };
-  return Object.fromEntries([...set].map(([name, limit]) => [name, { max_limit: limit as number, current_usage: used[name] ?? null }]));
 }
 
 function participantOf(identity: Identity): string {

@@ -1,0 +1,366 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
+import pg from "pg";
+import { compose, type Gateway } from "../../server/compose.ts";
+import { Limits } from "../../server/governance/limits/limits.ts";
+import type { Exchange, StreamAnswer, Surface } from "../../server/governance/surface.ts";
+import { EMPTY_VIEW } from "../../server/governance/view.ts";
+import { readConfiguration } from "../../server/kernel/configuration.ts";
+import { refuse } from "../../server/kernel/errors.ts";
+import type { Log } from "../../server/kernel/log.ts";
+import { GOVERNED_ROUTES, type Governed } from "../../server/routes.ts";
+import { serveModels, signIn } from "../support/admin.ts";
+import { testDatabase, type TestDatabase } from "../support/database.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
+import { newPerson } from "../support/portal.ts";
+import { startHandshakeServer, type ToolServerFixture } from "../support/tool-servers.ts";
+
+/**
+ * Every route of the runtime plane, driven into each of its exits: each call leaves exactly one row. The routes come
+ * from the gateway's own table, so a new one is driven too, and is asked for a request that succeeds.
+ */
+const MAX_BODY_MB = 1;
+
+/** Where the gateway breaks in the middle of a call, as this header asks: an error nobody foresaw. */
+const FAULT = "x-test-fault";
+const FAULTS = ["in reading the request", "in a control", "in answering", "in a stream", "in counting what was used", "in telling the refusal", "in telling the end of a stream"] as const;
+type Fault = (typeof FAULTS)[number] | "never answers";
+
+const broken = (where: string): never => {
+  throw new Error(`broken ${where}, as the test asked`);
+};
+
+function faultOf(request: Request): Fault | null {
+  return request.headers.get(FAULT) as Fault | null;
+}
+
+/** A surface that breaks where a request asks it to. */
+function breakable(surface: Surface): Surface {
+  return {
+    read(call, body) {
+      const fault = faultOf(call.request);
+      if (fault === null) return surface.read(call, body);
+      if (fault === "in reading the request") return broken(fault);
+      return { view: EMPTY_VIEW, answer: () => answerTo(fault, call) } satisfies Exchange;
+    },
+    refusal: (refusal, call) => (call !== null && faultOf(call.request) === "in telling the refusal" ? broken("in telling the refusal") : surface.refusal(refusal, call)),
+    streamError: (refusal, call, begun) => surface.streamError(refusal, call, begun),
+  };
+
+  async function answerTo(fault: Fault, call: Parameters<Exchange["answer"]>[0]): Promise<Awaited<ReturnType<Exchange["answer"]>>> {
+    if (fault === "in answering") broken(fault);
+    if (fault === "in a stream" || fault === "in telling the end of a stream") return brokenStream(fault);
+    if (fault === "in telling the refusal") return refuse("internal_error");
+    waiting.add(call.row.correlation_id ?? "");
+    if (fault === "never answers") await new Promise<void>((resolve) => call.abort.signal.addEventListener("abort", () => resolve(), { once: true }));
+    return { kind: "whole", status: 200, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
+  }
+}
+
+function brokenStream(fault: Fault): StreamAnswer {
+  const upstream = new ReadableStream<Uint8Array>({
+    start(controller) {
+      for (const text of ["one", "two"]) controller.enqueue(new TextEncoder().encode(text));
+      controller.close();
+    },
+  }).getReader();
+  let pieces = 0;
+  const codec: StreamAnswer["codec"] = {
+    push: (piece) => (++pieces > 1 && fault === "in a stream" ? broken(fault) : piece),
+    end: () => ({ complete: true, last: null, told: false }),
+    begun: true,
+    get usage() {
+      return fault === "in telling the end of a stream" ? broken(fault) : null;
+    },
+    outputLength: 0,
+    providerError: null,
+  };
+  return { kind: "stream", status: 200, headers: { "content-type": "text/event-stream" }, upstream, codec, head: [], inputCharacters: 1 };
+}
+
+const original = GOVERNED_ROUTES.map(({ surface }) => surface);
+const { decide, settle } = Limits.prototype;
+
+let database: TestDatabase;
+let upstream: FakeUpstream;
+let tools: ToolServerFixture;
+let vectors: ReturnType<typeof Bun.serve>;
+let gateway: Gateway;
+let dataDir: string;
+let names: { apiKey: string; token: string; toolServer: string; virtualServer: string };
+const logged: string[] = [];
+
+beforeAll(async () => {
+  for (const route of GOVERNED_ROUTES) {
+    const { surface } = route;
+    Object.assign(route, { surface: typeof surface === "function" ? (services: Parameters<typeof surface>[0]) => breakable(surface(services)) : breakable(surface) });
+  }
+  Limits.prototype.decide = function (call, view) {
+    return faultOf(call.request) === "in a control" ? broken("in a control") : decide.call(this, call, view);
+  };
+  Limits.prototype.settle = function (call) {
+    return faultOf(call.request) === "in counting what was used" ? broken("in counting what was used") : settle.call(this, call);
+  };
+  database = await testDatabase();
+  upstream = startFakeUpstream();
+  tools = startHandshakeServer();
+  vectors = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({ object: "list", model: "vectors", data: [{ object: "embedding", index: 0, embedding: [1, 2] }], usage: { prompt_tokens: 1, total_tokens: 1 } }) });
+  dataDir = await temporaryDirectory();
+  const env = { GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0", GW_DATA_DIR: dataDir, DATABASE_URL: database.url, GW_BOOTSTRAP_ADMIN_PASSWORD: ADMIN_PASSWORD, GW_MAX_BODY_MB: String(MAX_BODY_MB) };
+  const note = (event: string) => void logged.push(event);
+  const log: Log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: note };
+  gateway = await compose(readConfiguration(env), env, log);
+  const admin = await signIn(gateway.adminUrl);
+  const served = await serveModels(admin, upstream.baseUrl, ["fake-1", "broken", "bad-request", "short"]);
+  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "vectors", name: "vectors", api_format: "openai", base_url: `http://127.0.0.1:${vectors.port}/v1`, api_key: "sk-upstream-secret-0002" });
+  await admin.post("/v1/admin/llms", { tenant_id: "default", name: "vectors", model_name: "vectors", mode: "embedding", provider: "vectors", enabled: true, group_ids: [served.groupId] });
+  const server = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: tools.baseUrl });
+  await admin.post("/v1/admin/server-configs", { tenant_id: "default", mcp_server_id: server.id, name: "tools for all", group_ids: [served.groupId], enabled: true });
+  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "many", display_name: "Many", mcp_server_ids: [server.id], group_ids: [served.groupId], enabled: true });
+  const person = await newPerson(gateway.runtimeUrl as string, "person");
+  names = { apiKey: served.apiKey, token: person.token as string, toolServer: server.id, virtualServer: virtual.id };
+}, 60_000);
+afterAll(async () => {
+  await gateway?.stop();
+  for (const [index, route] of GOVERNED_ROUTES.entries()) Object.assign(route, { surface: original[index] });
+  Object.assign(Limits.prototype, { decide, settle });
+  await tools?.stop();
+  await vectors?.stop(true);
+  await upstream?.stop();
+  await database?.close();
+  await removeDirectory(dataDir);
+});
+
+interface Sent {
+  readonly id: string;
+  readonly route: Governed;
+  readonly status: number | "gone";
+  readonly fault: string | undefined;
+}
+
+let sent: Sent[] = [];
+beforeEach(() => {
+  sent = [];
+});
+
+interface Asked {
+  readonly path?: string | undefined;
+  readonly body?: BodyInit | null | undefined;
+  readonly headers?: Record<string, string> | undefined;
+  readonly credential?: "own" | "none" | "unknown";
+  /** Hangs up once the request is on its way. */
+  readonly hangUp?: boolean;
+}
+
+let count = 0;
+const nameOf = ({ method, path }: Governed) => `${method} ${path}`;
+
+/** The path with something in the place of every name it asks for. */
+function pathOf(route: Governed): string {
+  return route.path
+    .replace(/:(?:call|model_id|model)\{\.\+(:\w+)?\}/g, (_, method: string | undefined) => `fake-1${method ?? ""}`)
+    .replace(/:path\{\.\+\}/g, "sub/path")
+    .replace(":virtual_server_id", names.virtualServer)
+    .replace(":server_id", names.toolServer)
+    .replaceAll(/\/:\w+/g, () => `/${crypto.randomUUID()}`);
+}
+
+function credentialOf({ admits }: Governed, credential: Asked["credential"]): Record<string, string> {
+  if (credential === "none") return {};
+  if (credential === "unknown") return { "x-api-key": `sk_gw_api_${"u".repeat(43)}` };
+  if (admits === "user" || admits === "user_or_key") return { authorization: `Bearer ${names.token}` };
+  return { "x-api-key": names.apiKey };
+}
+
+async function ask(route: Governed, asked: Asked = {}): Promise<number | "gone"> {
+  const id = `exit-${++count}`;
+  const gone = new AbortController();
+  const body = asked.body ?? (route.body === false || route.method === "GET" ? null : "{}");
+  const response = fetch(`${gateway.runtimeUrl}${asked.path ?? pathOf(route)}`, {
+    method: route.method,
+    redirect: "manual",
+    signal: gone.signal,
+    headers: { ...(body === null || body instanceof FormData ? {} : { "content-type": "application/json" }), accept: "application/json, text/event-stream", "x-correlation-id": id, "anthropic-version": "2023-06-01", ...credentialOf(route, asked.credential ?? "own"), ...asked.headers },
+    ...(body === null ? {} : { body }),
+  });
+  let status: number | "gone" = "gone";
+  if (asked.hangUp) {
+    while (!arrived(id)) await new Promise((resolve) => setTimeout(resolve, 1));
+    gone.abort();
+    await response.catch(() => undefined);
+  } else {
+    const answer = await response;
+    status = answer.status;
+    // An open stream of events ends when its reader goes.
+    if (answer.headers.get("content-type")?.startsWith("text/event-stream") && asked.headers?.[FAULT] === undefined && route.method === "GET") await answer.body?.cancel();
+    else await answer.arrayBuffer().catch(() => undefined);
+  }
+  sent.push({ id, route, status, fault: asked.headers?.[FAULT] });
+  return status;
+}
+
+/** Whether a request has got as far as its answer, which never comes. */
+const waiting = new Set<string>();
+const arrived = (id: string): boolean => waiting.has(id);
+
+/** Everything that was sent has one row, and it is of its route. */
+afterEach(async () => {
+  const client = new pg.Client({ connectionString: database.url });
+  await client.connect();
+  try {
+    const deadline = Date.now() + 20_000;
+    for (;;) {
+      const { rows } = await client.query<{ id: string; n: number; proxy_type: string; error_type: string | null; http_status_code: number }>(
+        "SELECT correlation_id AS id, count(*)::int AS n, min(proxy_type) AS proxy_type, min(error_type) AS error_type, min(http_status_code) AS http_status_code FROM audit_rows WHERE correlation_id = ANY($1) GROUP BY 1",
+        [sent.map(({ id }) => id)],
+      );
+      if (rows.length < sent.length && Date.now() < deadline) {
+        await new Promise((resolve) => setTimeout(resolve, 50));
+        continue;
+      }
+      const found = new Map(rows.map((row) => [row.id, row]));
+      const wrong = sent.filter(({ id, route }) => found.get(id)?.n !== 1 || found.get(id)?.proxy_type !== route.audit.proxyType).map(({ id, route, status }) => ({ route: nameOf(route), status, rows: found.get(id) ?? "none" }));
+      expect(wrong).toEqual([]);
+      const untold = sent.filter(({ id, status, fault }) => fault === undefined && status !== "gone" && status < 300 && found.get(id)?.error_type === "internal_error");
+      expect(untold.map(({ route }) => nameOf(route))).toEqual([]);
+      return;
+    }
+  } finally {
+    await client.end();
+  }
+});
+
+const all = async (asked: (route: Governed) => Asked, routes: readonly Governed[] = GOVERNED_ROUTES): Promise<void> => {
+  for (const route of routes) await ask(route, asked(route));
+};
+/** An error nobody foresaw; what a route does not offer (501) was. */
+const isBroken = ([, status]: readonly [string, number | "gone"]) => status !== "gone" && status >= 500 && status !== 501;
+const statuses = () => sent.map(({ route, status }) => [nameOf(route), status] as const);
+
+test("without a credential", async () => {
+  await all(() => ({ credential: "none" }));
+  expect(statuses().filter(isBroken)).toEqual([]);
+  for (const { route, status } of sent) if (!["anyone", "key_or_none"].includes(route.admits ?? "group")) expect([nameOf(route), status]).toEqual([nameOf(route), 401]);
+}, 60_000);
+
+test("with an unknown credential", async () => {
+  await all(() => ({ credential: "unknown" }));
+  for (const { route, status } of sent) if (route.admits !== "anyone") expect([nameOf(route), status]).toEqual([nameOf(route), 401]);
+}, 60_000);
+
+const withBody = GOVERNED_ROUTES.filter(({ body }) => body !== false);
+
+test("with a body that is none of its own", async () => {
+  for (const body of ["not json", "[]", '{"no_such_field":1}', "\u0000"]) await all(() => ({ body }), withBody);
+  expect(statuses().filter(isBroken)).toEqual([]);
+}, 60_000);
+
+test("with a body that is too large", async () => {
+  const body = `{"text":"${"x".repeat(MAX_BODY_MB * 1024 * 1024)}"}`;
+  await all(() => ({ body }), withBody);
+  expect(statuses().filter(([, status]) => status !== 413)).toEqual([]);
+}, 60_000);
+
+test("with names of things that are not there", async () => {
+  await all((route) => ({ path: pathOf(route).replaceAll(names.toolServer, crypto.randomUUID()).replaceAll(names.virtualServer, crypto.randomUUID()).replaceAll("fake-1", "not-there") }));
+  expect(statuses().filter(isBroken)).toEqual([]);
+}, 60_000);
+
+for (const fault of FAULTS) {
+  test(`with an error ${fault}`, async () => {
+    logged.length = 0;
+    await all(() => ({ headers: { [FAULT]: fault } }));
+    if (fault !== "in a stream") expect(logged.length).toBe(GOVERNED_ROUTES.length);
+    if (fault.includes("stream") || fault.includes("counting")) return;
+    expect(statuses().filter(([, status]) => status !== 500)).toEqual([]);
+  }, 60_000);
+}
+
+test("when the caller hangs up", async () => {
+  await Promise.all(GOVERNED_ROUTES.map((route) => ask(route, { headers: { [FAULT]: "never answers" }, hangUp: true })));
+}, 60_000);
+
+const PROMPT = "hello";
+const messages = [{ role: "user", content: PROMPT }];
+const rpc = { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "x", version: "1" } } };
+const gemini = { contents: [{ role: "user", parts: [{ text: PROMPT }] }] };
+const geminiCall = { body: gemini, ok: 200, upstream: true };
+/** Of a server of the handshake dialect: there is nothing but its own address. */
+const subPath = (ok: number) => ({ body: {}, ok });
+
+interface WellFormed {
+  readonly body?: object;
+  /** The status it has when all is well; where a session or an OAuth client would have to be there first, the refusal that says so. */
+  readonly ok: number;
+  /** Whether it goes to a model, which then can fail. */
+  readonly upstream?: boolean;
+}
+
+/** A well-formed request for each route but the portal's, which all are driven with an empty one. */
+const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
+  "POST /v1/proxy/llm/chat/completions": { body: { model: "fake-1", messages }, ok: 200, upstream: true },
+  "POST /v1/proxy/llm/responses": { body: { model: "fake-1", input: PROMPT }, ok: 200, upstream: true },
+  "POST /v1/proxy/llm/completions": { body: { model: "fake-1", prompt: PROMPT }, ok: 200, upstream: true },
+  "POST /v1/proxy/llm/embeddings": { body: { model: "vectors", input: PROMPT }, ok: 200 },
+  "GET /v1/proxy/llm/models": { ok: 200 },
+  "GET /v1/proxy/llm/models/:model_id{.+}": { ok: 200 },
+  "POST /v1/messages": { body: { model: "fake-1", max_tokens: 10, messages }, ok: 200, upstream: true },
+  "POST /v1/messages/count_tokens": { body: { model: "fake-1", messages }, ok: 200 },
+  "POST /v1beta/models/:call{.+:generateContent}": geminiCall,
+  "POST /v1beta/models/:call{.+:streamGenerateContent}": geminiCall,
+  "POST /v1beta/models/:call{.+:countTokens}": { body: gemini, ok: 200 },
+  "POST /v1/models/:call{.+:generateContent}": geminiCall,
+  "POST /v1/models/:call{.+:streamGenerateContent}": geminiCall,
+  "POST /v1/models/:call{.+:countTokens}": { body: gemini, ok: 200 },
+  "GET /v1beta/models": { ok: 200 },
+  "GET /v1beta/models/:model{.+}": { ok: 200 },
+  "POST /v1/proxy/mcp/:server_id": { body: rpc, ok: 200 },
+  "GET /v1/proxy/mcp/:server_id": { ok: 400 },
+  "DELETE /v1/proxy/mcp/:server_id": { ok: 400 },
+  "GET /v1/proxy/mcp/:server_id/:path{.+}": { ok: 400 },
+  "POST /v1/proxy/mcp/:server_id/:path{.+}": subPath(400),
+  "PUT /v1/proxy/mcp/:server_id/:path{.+}": subPath(405),
+  "PATCH /v1/proxy/mcp/:server_id/:path{.+}": subPath(405),
+  "DELETE /v1/proxy/mcp/:server_id/:path{.+}": subPath(400),
+  "POST /v1/proxy/vmcp/:virtual_server_id": { body: rpc, ok: 200 },
+  "GET /v1/proxy/vmcp/:virtual_server_id": { ok: 400 },
+  "DELETE /v1/proxy/vmcp/:virtual_server_id": { ok: 400 },
+  "GET /v1/runs/:root_task_id": { ok: 404 },
+  "POST /v1/runs/:root_task_id/end": { body: {}, ok: 404 },
+  "POST /v1/ingest/otel/v1/traces": { body: { resourceSpans: [] }, ok: 200 },
+};
+
+const listed = GOVERNED_ROUTES.filter(({ audit }) => audit.proxyType !== "portal" && audit.proxyType !== "oauth");
+
+test("the table has a well-formed request for every route", () => {
+  expect(listed.map(nameOf).filter((name) => !(name in WELL_FORMED))).toEqual([]);
+});
+
+async function wellFormed(model: string, rest: object, routes: readonly Governed[]): Promise<void> {
+  for (const route of routes) {
+    const { body } = WELL_FORMED[nameOf(route)] as WellFormed;
+    const inBody = body !== undefined && "model" in body;
+    await ask(route, { path: pathOf(route).replaceAll("fake-1", model), body: body === undefined ? null : JSON.stringify(inBody ? { ...body, ...rest } : body).replaceAll("fake-1", model) });
+  }
+}
+
+test("with a request that is well formed", async () => {
+  await wellFormed("fake-1", {}, listed);
+  expect(statuses()).toEqual(listed.map((route) => [nameOf(route), WELL_FORMED[nameOf(route)]?.ok as number]));
+  sent.length = 0;
+  await all(() => ({}), GOVERNED_ROUTES.filter((route) => !listed.includes(route)));
+  expect(statuses().filter(isBroken)).toEqual([]);
+}, 60_000);
+
+const models = listed.filter((route) => WELL_FORMED[nameOf(route)]?.upstream);
+
+test.each([["refuses", "bad-request"], ["fails", "broken"]])("when the upstream %s", async (_what, model) => {
+  await wellFormed(model, {}, models);
+  expect(statuses().filter(([, status]) => Number(status) < 400)).toEqual([]);
+}, 60_000);
+
+test("when the upstream breaks off in mid-stream", async () => {
+  const streams = models.filter(({ path }) => !path.includes(":generateContent"));
+  await wellFormed("short", { stream: true }, streams);
+  expect(sent).toHaveLength(streams.length);
+}, 60_000);
