@@ -3,7 +3,7 @@ import { TARGETS, type TargetName } from "./targets/target.ts";
 
 export const USAGE = `Usage: npm run bench -- [case ...] [options]
 
-  case ...         cases to run; without, every comparison (the memory case runs by name only)
+  case ...         cases to run; without, every comparison (memory and the durability cases run by name only)
   --quick          fewer and shorter rounds: a look, no figure to quote
   --targets LIST   comma list of ${TARGETS.join(", ")}
   --rounds N       rounds of each comparison

@@ -8,12 +8,12 @@ import { summarise } from "./report/summary.ts";
 import { showCase } from "./report/table.ts";
 import { startBare } from "./targets/bare.ts";
 import { startDirect } from "./targets/direct.ts";
-import { startGatehouse } from "./targets/gatehouse.ts";
+import { startGatehouse, startRelaxed, startUnrecorded } from "./targets/gatehouse.ts";
 import { startPeer } from "./targets/peer.ts";
-import type { Entrance, StartTarget, Target, TargetName } from "./targets/target.ts";
+import { type Entrance, type StartTarget, type Target, type TargetName, USUAL_TARGETS } from "./targets/target.ts";
 import { Upstream } from "./upstream/upstream.ts";
 
-const STARTS: Readonly<Record<TargetName, StartTarget>> = { direct: startDirect, bare: startBare, gatehouse: startGatehouse, peer: startPeer };
+const STARTS: Readonly<Record<TargetName, StartTarget>> = { direct: startDirect, bare: startBare, gatehouse: startGatehouse, relaxed: startRelaxed, unrecorded: startUnrecorded, peer: startPeer };
 
 const FULL: Pace = { rounds: 5, warmUpMs: 400, measureMs: 2_000, settleInMs: 10_000, firstWarmUpMs: 1_500 };
 const QUICK: Pace = { rounds: 2, warmUpMs: 200, measureMs: 700, settleInMs: 700, firstWarmUpMs: 700 };
@@ -45,7 +45,7 @@ async function startTargets(names: readonly TargetName[], upstream: Upstream, fa
 export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Arguments, deadline: number): Promise<Outcome> {
   const failures: string[] = [];
   const results: Record<string, Results[string]> = {};
-  const needed = options.targets.filter((name) => [...cases.values()].some((it) => (it.kind === "soak" ? it.target === name : (it.targets ?? [name]).includes(name))));
+  const needed = options.targets.filter((name) => [...cases.values()].some((it) => (it.kind === "soak" ? it.target === name : (it.targets ?? USUAL_TARGETS).includes(name))));
   const pace = { ...(options.quick ? QUICK : FULL), ...(options.rounds !== undefined && { rounds: options.rounds }) };
 
   const upstream = await Upstream.start();
@@ -57,7 +57,7 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
   for (const [name, it] of cases) {
     // A case that has to stop early leaves the later ones their share of the time.
     const caseDeadline = Date.now() + (deadline - Date.now()) / left--;
-    const wanted = targets.filter((target) => (it.kind === "soak" ? it.target === target.name : (it.targets ?? [target.name]).includes(target.name)));
+    const wanted = targets.filter((target) => (it.kind === "soak" ? it.target === target.name : (it.targets ?? USUAL_TARGETS).includes(target.name)));
     try {
       const entrances = new Map<Target, Entrance>();
       for (const target of wanted) {

@@ -127,6 +127,8 @@ const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, r
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
   readonly onQuery?: (sql: string) => void;
+  /** Stands in for the ledger (a benchmark measures what it costs). */
+  readonly openLedger?: typeof openLedger;
 }
 
 export async function compose(config: Configuration, env: Readonly<Record<string, string | undefined>>, log: Log, hooks: ComposeHooks = {}): Promise<Gateway> {
@@ -154,7 +156,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
 
     const targets = checkpointTargets(config, db, log);
     closers.push(() => targets.close());
-    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { targets, connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
+    const runtime = config.roles.includes("runtime") ? await openRuntime(config, { targets, openLedger: hooks.openLedger ?? openLedger, connection, secrets, clock, upstream, log, metrics, journal: directory.journalPath, signingKey: keys.auditSigningKey, jwtSecret: keys.jwtSecret }) : null;
     if (runtime !== null) closers.push(() => runtime.close());
     const signAdminLog = async () => {
       const signer = noteSigner(CHECKPOINT_KEY_NAME, keys.auditSigningKey);
@@ -347,6 +349,7 @@ function guardrailEngines(out: ReturnType<typeof outbound>, clock: Clock) {
 
 interface RuntimeParts {
   readonly targets: CheckpointTargets;
+  readonly openLedger: typeof openLedger;
   readonly upstream: ReturnType<typeof upstreamOf>;
   readonly connection: DatabaseConnection;
   readonly secrets: ReturnType<typeof secretBox>;
@@ -360,7 +363,7 @@ interface RuntimeParts {
 
 async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const { connection, secrets, clock, log, metrics } = parts;
-  const ledger = await openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log, checkpointed: parts.targets.keep });
+  const ledger = await parts.openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log, checkpointed: parts.targets.keep });
   // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
   await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
   const firstSeq = ledger.status().headSeq;

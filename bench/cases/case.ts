@@ -42,8 +42,10 @@ export interface ComparisonCase {
   readonly kind: "comparison";
   readonly connections: number;
   readonly call: CallShape;
-  /** Without it, all. */
+  /** Without it, the usual ones. */
   readonly targets?: readonly TargetName[];
+  /** Only when it is asked for by its name. */
+  readonly byName?: true;
   /** Further governance on the resource group that the case's key is bound to. */
   readonly configure?: (admin: Admin, groupId: string) => Promise<void>;
 }

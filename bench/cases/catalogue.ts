@@ -12,10 +12,10 @@ async function allCases(): Promise<Map<string, Case>> {
   return new Map(await Promise.all(names.map(async (name) => [name, ((await import(new URL(`${name}/case.ts`, folder).href)) as { default: Case }).default] as const)));
 }
 
-/** The named ones, or all comparisons. Throws on a name that is none. */
+/** The named ones, or all comparisons but those that run by name only. Throws on a name that is none. */
 export async function selectCases(names: readonly string[]): Promise<Map<string, Case>> {
   const all = await allCases();
   const unknown = names.filter((name) => !all.has(name));
   if (unknown.length > 0) throw new Error(`${unknown.join(", ")}: no such case; there are ${[...all.keys()].join(", ")}`);
-  return new Map([...all].filter(([name, { kind }]) => (names.length === 0 ? kind === "comparison" : names.includes(name))));
+  return new Map([...all].filter(([name, it]) => (names.length === 0 ? it.kind === "comparison" && !("byName" in it) : names.includes(name))));
 }

@@ -21,6 +21,9 @@ export interface TargetSummary {
   readonly trailingMs: number;
   readonly throughputVsBare?: Spread;
   readonly cpuVsBare?: Spread;
+  /** Beside Gatehouse without a ledger. */
+  readonly throughputVsUnrecorded?: Spread;
+  readonly cpuVsUnrecorded?: Spread;
   readonly throughputVsPeer?: Spread;
   readonly cpuVsPeer?: Spread;
 }
@@ -71,6 +74,8 @@ export function summarise(rounds: readonly Round[], { connections, call }: Compa
         ...only("addedP99Ms", pairs(name, "direct", (a, b) => a.p99Ms - b.p99Ms)),
         ...only("throughputVsBare", pairs(name, "bare", (a, b) => rate(a) / rate(b))),
         ...only("cpuVsBare", pairs(name, "bare", (a, b) => cpu(a) / cpu(b))),
+        ...only("throughputVsUnrecorded", pairs(name, "unrecorded", (a, b) => rate(a) / rate(b))),
+        ...only("cpuVsUnrecorded", pairs(name, "unrecorded", (a, b) => cpu(a) / cpu(b))),
         ...only("throughputVsPeer", pairs(name, "peer", (a, b) => rate(a) / rate(b))),
         ...only("cpuVsPeer", pairs(name, "peer", (a, b) => cpu(a) / cpu(b))),
       }),

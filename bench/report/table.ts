@@ -33,10 +33,15 @@ const COST: readonly Column[] = [
   ["CPU vs peer", (t) => times(t.cpuVsPeer)],
 ];
 
+const COST_OF_LEDGER: readonly Column[] = [
+  ["req/s vs unrecorded", (t) => times(t.throughputVsUnrecorded)],
+  ["CPU vs unrecorded", (t) => times(t.cpuVsUnrecorded)],
+];
+
 function table(columns: readonly Column[], targets: CaseSummary["targets"]): string {
   const rows = [["", ...columns.map(([heading]) => heading)], ...Object.entries(targets).map(([name, summary]) => [name, ...columns.map(([, cell]) => cell(summary))])];
   const widths = columns.map((_, index) => Math.max(...rows.map((row) => (row[index + 1] as string).length)));
-  return rows.map((row) => `  ${(row[0] as string).padEnd(10)}${row.slice(1).map((cell, index) => cell.padStart((widths[index] as number) + 2)).join("")}`).join("\n");
+  return rows.map((row) => `  ${(row[0] as string).padEnd(12)}${row.slice(1).map((cell, index) => cell.padStart((widths[index] as number) + 2)).join("")}`).join("\n");
 }
 
 export function showCase(name: string, summary: CaseSummary): string {
@@ -46,6 +51,7 @@ export function showCase(name: string, summary: CaseSummary): string {
     `\n${name}: ${summary.connections} connections, median (min..max) of ${summary.rounds} rounds`,
     table(summary.isStream ? LOAD_OF_STREAM : LOAD, summary.targets),
     table(COST, summary.targets),
+    ...("unrecorded" in summary.targets ? [table(COST_OF_LEDGER, summary.targets)] : []),
     `  disk sync p50 ${range(summary.diskSyncP50Ms)} ms${less ? `, gatehouse added p50 less one sync ${range(less)} ms` : ""}`,
     `  load client ${figure(summary.clientCpu)} CPU s/10k; its thread was busy ${Object.entries(summary.clientBusy).map(([target, share]) => `${(share * 100).toFixed(0)} % with ${target}`).join(", ")}`,
   ].join("\n");

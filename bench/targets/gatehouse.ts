@@ -7,27 +7,36 @@ import { scratchDirectory } from "../processes/scratch.ts";
 import { Admin } from "./admin.ts";
 import { announcedAddresses } from "./announced-addresses.ts";
 import { respondsAt } from "./readiness.ts";
-import { type Entrance, type Preparation, type StartTarget, UPSTREAM_MODEL } from "./target.ts";
+import type { Upstream } from "../upstream/upstream.ts";
+import { type Entrance, type Preparation, type StartTarget, type Target, UPSTREAM_MODEL } from "./target.ts";
 
 const launcher = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
 const PASSWORD = "bench-admin-password";
 
 /** Strict durability and every default: nothing is switched off for the benchmark. */
-export const startGatehouse: StartTarget = async (upstream) => {
+export const startGatehouse: StartTarget = (upstream) => start(upstream, "gatehouse", ["node", launcher, "start"], "strict");
+
+/** The same, but answers do not wait for the disk. */
+export const startRelaxed: StartTarget = (upstream) => start(upstream, "relaxed", ["node", launcher, "start"], "relaxed");
+
+/** The same without a ledger. */
+export const startUnrecorded: StartTarget = (upstream) => start(upstream, "unrecorded", [process.execPath, fileURLToPath(new URL("../unrecorded/start.ts", import.meta.url))], "relaxed");
+
+async function start(upstream: Upstream, name: Target["name"], command: string[], durability: "strict" | "relaxed"): Promise<Target> {
   const scratch = scratchDirectory();
-  const child = Bun.spawn(placed("target", ["node", launcher, "start"]), {
+  const child = Bun.spawn(placed("target", command), {
     cwd: scratch,
     env: plainEnvironment({
       GW_DATA_DIR: `${scratch}/data`,
       GW_RUNTIME_PORT: "0",
       GW_ADMIN_PORT: "0",
-      GW_AUDIT_DURABILITY: "strict",
+      GW_AUDIT_DURABILITY: durability,
       GW_BOOTSTRAP_ADMIN_PASSWORD: PASSWORD,
       GW_DRAIN_SECONDS: "5",
     }),
     stdio: ["ignore", "pipe", "pipe"],
   });
-  register({ name: "gatehouse", pid: child.pid, exited: child.exited });
+  register({ name, pid: child.pid, exited: child.exited });
   const output = new ProcessOutput(child.stdout, child.stderr);
   let epitaph: string | undefined;
   void child.exited.then(() => (epitaph = `it has ended (${child.signalCode ?? `code ${child.exitCode}`}); its last words: ${output.lastWords()}`));
@@ -51,15 +60,15 @@ export const startGatehouse: StartTarget = async (upstream) => {
   }
 
   /** A group, a key and a model of the case's own, so that what one case configures touches no other. */
-  async function prepare({ name, call, configure }: Preparation): Promise<Entrance> {
+  async function prepare({ name: caseName, call, configure }: Preparation): Promise<Entrance> {
     const format = call.upstreamFormat;
     if (!providers.has(format)) await makeProvider(format);
     providers.add(format);
-    const group = await admin.post("/v1/admin/resource-groups", { name: `bench-${name}`, display_name: `Benchmark ${name}`, group_type: "team" });
+    const group = await admin.post("/v1/admin/resource-groups", { name: `bench-${caseName}`, display_name: `Benchmark ${caseName}`, group_type: "team" });
     const groupId = String(group["id"]);
-    const model = `bench-${name}`;
+    const model = `bench-${caseName}`;
     await admin.post("/v1/admin/llms", { name: model, model_name: UPSTREAM_MODEL, mode: "chat", provider: `bench-${format}`, enabled: true, group_ids: [groupId] });
-    const key = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: `bench-${name}`, access_mode: "shared" });
+    const key = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: `bench-${caseName}`, access_mode: "shared" });
     await configure?.(admin, groupId);
     const { path, body = call.body, check = call.check } = call.atGatehouse;
     return {
@@ -71,5 +80,5 @@ export const startGatehouse: StartTarget = async (upstream) => {
     };
   }
 
-  return { name: "gatehouse", pid: child.pid, prepare, epitaph: () => epitaph };
-};
+  return { name, pid: child.pid, prepare, epitaph: () => epitaph };
+}

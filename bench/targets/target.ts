@@ -1,8 +1,11 @@
 import type { AnswerCheck, CallShape, ComparisonCase } from "../cases/case.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 
-export const TARGETS = ["direct", "bare", "gatehouse", "peer"] as const;
+export const TARGETS = ["direct", "bare", "gatehouse", "relaxed", "unrecorded", "peer"] as const;
 export type TargetName = (typeof TARGETS)[number];
+
+/** Those of a case that names none. The others are Gatehouse again, with less of its ledger. */
+export const USUAL_TARGETS: readonly TargetName[] = ["direct", "bare", "gatehouse", "peer"];
 
 /** Where and how the load client calls a target in one case, and what it expects back. */
 export interface Entrance {
