@@ -27,7 +27,7 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
   const child = Bun.spawn(placed("target", command), {
     cwd: scratch,
     env: plainEnvironment({
-      GW_DATA_DIR: `${scratch}/data`,
+      GW_DATA_DIR: `${scratch}/${name}`,
       GW_RUNTIME_PORT: "0",
       GW_ADMIN_PORT: "0",
       GW_AUDIT_DURABILITY: durability,
@@ -40,7 +40,7 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
   const output = new ProcessOutput(child.stdout, child.stderr);
   let epitaph: string | undefined;
   void child.exited.then(() => (epitaph = `it has ended (${child.signalCode ?? `code ${child.exitCode}`}); its last words: ${output.lastWords()}`));
-  const { runtime, control } = await announcedAddresses(output, 60_000);
+  const { runtime, control } = await announcedAddresses(output, 120_000);
   await respondsAt(`${runtime}/readyz`, child.exited, 30_000);
 
   const admin = new Admin(control);

@@ -10,7 +10,7 @@ import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory 
  * needs no hand.
  */
 const WRITERS = 4;
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 8);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 13);
 const CALLERS = 4;
 
 let upstream: FakeUpstream;
