@@ -107,7 +107,7 @@ export class Road {
       return await this.send(call, route, answer);
     } catch (error) {
       this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
-      const sealed = await this.sealBroken(call);
+      const sealed = await this.sealBroken(call, ERRORS.internal_error.status);
       // Without the surface's own words: they may be what failed.
       const { status, message } = ERRORS[sealed ? "internal_error" : "audit_unavailable"];
       return Response.json({ error: message, code: sealed ? "internal_error" : "audit_unavailable" }, { status, headers: call.answerHeaders });
@@ -240,7 +240,7 @@ export class Road {
       end: (how) =>
         end(how).catch(async (error: unknown) => {
           this.parts.log.error("answer_failed", { call_id: call.id, error: error as Error });
-          await this.sealBroken(call);
+          await this.sealBroken(call, answer.status);
           // A torn stream, which no client takes for a whole one.
           throw error;
         }),
@@ -248,10 +248,10 @@ export class Road {
     return new Response(stream, { status: answer.status, headers });
   }
 
-  /** The row of a call whose end could not be told as it should, so that it has one all the same. True when it has. */
-  private async sealBroken(call: Call): Promise<boolean> {
+  /** The row of a call whose end could not be told as it should, so that it has one all the same. `status` is the one sent. True when it has. */
+  private async sealBroken(call: Call, status: number): Promise<boolean> {
     if (!this.open.has(call)) return true;
-    Object.assign(call.row, { http_status_code: ERRORS.internal_error.status, success: false, error_type: "internal_error", error_message: "the answer could not be given", duration_ms: Math.round(performance.now() - call.arrivedAt) } satisfies AuditRow);
+    Object.assign(call.row, { http_status_code: status, success: false, error_type: "internal_error", error_message: "the answer could not be given", duration_ms: Math.round(performance.now() - call.arrivedAt) } satisfies AuditRow);
     return this.seal(call);
   }
 
