@@ -77,7 +77,7 @@ function bareApplication(marker: number, data: Buffer): Buffer | null {
 
 /** A JPEG of only what draws it, its colours and which way up it is, up to its end. */
 export function bareJpeg(file: Buffer): BarePicture | null {
-  const kept = [Buffer.from([0xff, START])];
+  const kept: Buffer[] = [Buffer.from([0xff, START])];
   let size: { width: number; height: number } | null = null;
   let drawn = false;
   for (let at = 2; at + 2 <= file.length; ) {
