@@ -1,6 +1,6 @@
 import { type Detector, type Found, WINDOW } from "./detector.ts";
 import { foldText } from "./folded-text.ts";
-import { quickHash, foldWord, WordCursor } from "./words.ts";
+import { foldWord, WordCursor, WordHashes } from "./words.ts";
 
 /** Longest entry that can be found, in characters. */
 const LONGEST_ENTRY = WINDOW - 2;
@@ -21,13 +21,11 @@ interface Followed {
 
 const NOTHING: Followed = { end: null, open: false };
 
-/** The entries as a tree of words, and a bit for each hash a first word has, so that most words cost no look-up. */
+/** The entries as a tree of words, and the hashes of their first words, so that most words cost no look-up. */
 interface Entries {
   readonly root: Node;
-  readonly firstHashes: Uint8Array;
+  readonly firstWords: WordHashes;
 }
-
-const HASHES = 1 << 16;
 
 function compileEntries(entries: readonly string[]): Entries {
   const root = newNode();
@@ -44,18 +42,13 @@ function compileEntries(entries: readonly string[]): Entries {
     }
     if (node !== root) node.ends = true;
   }
-  const firstHashes = new Uint8Array(HASHES);
-  for (const word of root.next.keys()) {
-    const hash = quickHash(word);
-    if (hash !== null) firstHashes[hash & (HASHES - 1)] = 1;
-  }
-  return { root, firstHashes };
+  return { root, firstWords: new WordHashes(root.next.keys()) };
 }
 
 /** Follows the entries from the word `cursor` stands on; it ends up elsewhere. */
-function follow({ root, firstHashes }: Entries, text: string, cursor: WordCursor): Followed {
-  const { start, hash } = cursor;
-  if (hash !== null && firstHashes[hash & (HASHES - 1)] === 0 && cursor.end < text.length) return NOTHING;
+function follow({ root, firstWords }: Entries, text: string, cursor: WordCursor): Followed {
+  const { start } = cursor;
+  if (cursor.end < text.length && !cursor.mayBeOf(firstWords)) return NOTHING;
   const limit = start + WINDOW;
   const first = root.next.get(foldWord(text.slice(start, cursor.end)));
   if (first === undefined) return cursor.end === text.length ? { end: null, open: true } : NOTHING;
@@ -92,7 +85,6 @@ function toWord(text: string, cursor: WordCursor, from: number): boolean {
  */
 export function bannedWords(entries: readonly string[]): Detector {
   const compiled = compileEntries(entries);
-  const { firstHashes } = compiled;
   return {
     check: "banned_words",
     maxLength: LONGEST_ENTRY,
@@ -100,14 +92,10 @@ export function bannedWords(entries: readonly string[]): Detector {
       const found: Found[] = [];
       const cursor = new WordCursor(text);
       for (let there = toWord(text, cursor, from); there && cursor.start < to; ) {
-        const { start, end: wordEnd, hash } = cursor;
-        if (hash !== null && firstHashes[hash & (HASHES - 1)] === 0) {
-          there = cursor.next(wordEnd);
-          continue;
-        }
+        const { start, end: wordEnd } = cursor;
         const { end } = follow(compiled, text, cursor);
         if (end !== null) found.push({ category: "banned_word", start, end, score: 1 });
-        there = cursor.next(end ?? wordEnd);
+        there = cursor.nextOf(compiled.firstWords, end ?? wordEnd, to);
       }
       return found;
     },
