@@ -52,8 +52,8 @@ function compilePattern(pattern: string): Pattern | string {
 
 /**
  * Regular expressions of the tenant, in RE2 syntax and matched in time linear in the text. A match is at most 95
- * characters long. `^` and `$` stand for the start of the whole text and never for its end: a stream has none yet.
- * Problems are returned, each with the pattern's place in `sources`.
+ * characters long. `^` and `$` stand for the start and the end of the whole text, in a stream as well: its end is held
+ * back until it is known. Problems are returned, each with the pattern's place in `sources`.
  */
 export function bannedPatterns(sources: readonly string[]): Detector | { readonly problems: readonly PatternProblem[] } {
   if (sources.length > MOST_PATTERNS) return { problems: [{ index: MOST_PATTERNS, pattern: sources[MOST_PATTERNS] ?? "", message: `at most ${MOST_PATTERNS} patterns` }] };

@@ -8,7 +8,7 @@ import { compileTextGuard, type GuardSettings } from "./text-guard.ts";
 function guardOf(settings: GuardSettings): SurfaceGuard {
   const guard = compileTextGuard(settings);
   if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
-  return { surface: "chat_input", guard, trusted: guard, engines: [], enforces: true };
+  return { surface: "chat_input", guard, trusted: guard, engines: [], enforces: true, version: "" };
 }
 
 const PII = guardOf({ pii: { action: "redact" } });
