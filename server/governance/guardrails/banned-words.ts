@@ -1,4 +1,4 @@
-import { type Detector, type Found, WINDOW } from "./detector.ts";
+import { type Detector, type Found, LEFT, WINDOW } from "./detector.ts";
 import { foldText } from "./folded-text.ts";
 import { foldWord, WordCursor, WordHashes } from "./words.ts";
 
@@ -68,12 +68,26 @@ function follow({ root, firstWords }: Entries, text: string, cursor: WordCursor)
   }
 }
 
+const MARK = /^\p{M}/u;
+
+/** Where the character that `at` lies in begins. */
+function characterStart(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
+
+/** A place at or before `at` from which words are measured as they are from the start of the text. */
+function footing(text: string, at: number): number {
+  const least = Math.max(0, at - LEFT + 2);
+  let place = characterStart(text, at);
+  // A mark belongs to the character before it, and what that is decides whether letters behind the mark do as well.
+  while (place > least && MARK.test(text.slice(place, place + 2))) place = characterStart(text, place - 1);
+  return place;
+}
+
 /** Moves to the first word that starts at or behind `from`: the rest of a word is not one. */
 function toWord(text: string, cursor: WordCursor, from: number): boolean {
-  let begin = Math.max(0, from - 1);
-  const code = text.charCodeAt(begin);
-  if (begin > 0 && code >= 0xdc00 && code <= 0xdfff) begin--;
-  let there = cursor.next(begin);
+  let there = cursor.next(from === 0 ? 0 : footing(text, from - 1));
   while (there && cursor.start < from) there = cursor.next(cursor.end);
   return there;
 }
