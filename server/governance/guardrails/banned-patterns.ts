@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException, RE2Set } from "re2js";
 import { type Detector, type Found, LEFT, WINDOW } from "./detector.ts";
+import { unfinishedMatch } from "./unfinished-match.ts";
 
 const MOST_CHARACTERS = 1000;
 const MOST_PATTERNS = 1000;
@@ -50,6 +51,23 @@ function compilePattern(pattern: string): Pattern | string {
   }
 }
 
+/** Longer, and looking at the end of a text would cost more than holding it back does. */
+const LONGEST_UNFINISHED = 8_000;
+
+/** What the end of a text must match for text to come to make a difference; null where that is not known. */
+function compileUnfinished(sources: readonly string[]): RE2JS | null {
+  const begun = sources.map(unfinishedMatch);
+  if (begun.includes(null)) return null;
+  const expression = `(?:${begun.map((one) => `(?:${one ?? ""})`).join("|")})\\z`;
+  if (expression.length > LONGEST_UNFINISHED) return null;
+  try {
+    return RE2JS.compile(expression);
+  } catch (error) {
+    if (error instanceof RE2JSException) return null;
+    throw error;
+  }
+}
+
 /**
  * Regular expressions of the tenant, in RE2 syntax and matched in time linear in the text. A match is at most 95
  * characters long. `^` and `$` stand for the start and the end of the whole text, in a stream as well: its end is held
@@ -69,6 +87,8 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     if (error instanceof RE2JSException) return { problems: [{ index: 0, pattern: sources[0] ?? "", message: `the patterns together are too large: ${error.message}` }] };
     throw error;
   }
+
+  const unfinished = compileUnfinished(sources);
 
   /** Where the match of `pattern` that starts at `at` ends; null when none does within the window. */
   const endAt = (text: string, at: number, { behindOne, atStart }: Pattern): number | null => {
@@ -128,6 +148,15 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
       }
       return found;
     },
-    openFrom: (text) => Math.max(0, text.length - WINDOW + 1),
+    openFrom(text) {
+      const base = Math.max(0, text.length - WINDOW + 1);
+      if (unfinished === null) return base;
+      // One character more, so that word boundaries see what stands before.
+      const before = Math.max(0, base - 1);
+      const end = text.slice(before);
+      if (!unfinished.test(end)) return text.length;
+      const matcher = unfinished.matcher(end);
+      return matcher.find() ? Math.max(base, before + matcher.start()) : text.length;
+    },
   };
 }
