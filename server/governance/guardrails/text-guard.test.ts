@@ -72,7 +72,7 @@ test("everything at once costs a bounded time per kilobyte", () => {
 test("the first words of an answer leave with the second or third token", () => {
   const guard = guardOf(EVERYTHING);
   const answers = globSync("docs/guides/*.md", { cwd: ROOT }).flatMap((path) => readFileSync(`${ROOT}/${path}`, "utf8").split(/\n+/)).filter((line) => /^[A-Z]\w+ /.test(line) && line.length > 80);
-  expect(answers.length).toBeGreaterThan(100);
+  expect(answers.length).toBeGreaterThan(50);
   const waited: number[] = [];
   const spent: number[] = [];
   for (const answer of answers) {
