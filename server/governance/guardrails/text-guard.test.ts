@@ -5,6 +5,7 @@ import { logLines } from "../../../tests/corpora/log-lines.ts";
 import { HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
 import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
+import { cpuMs } from "../../../tests/support/cpu-time.ts";
 
 function guardOf(settings: GuardSettings): TextGuard {
   const guard = compileTextGuard(settings);
@@ -46,10 +47,9 @@ const EVERYTHING: GuardSettings = {
 
 /** Milliseconds of processor time: what the work costs, not what else the machine did. */
 function cost(work: () => void): number {
-  const began = process.cpuUsage();
+  const began = cpuMs();
   work();
-  const { user, system } = process.cpuUsage(began);
-  return (user + system) / 1000;
+  return cpuMs(began);
 }
 
 test("everything at once costs a bounded time per kilobyte", () => {
