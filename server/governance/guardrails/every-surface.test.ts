@@ -120,6 +120,17 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
   });
 });
 
+describe("a request of tokens, which nobody can look at", () => {
+  const tokens = () => new InboundView(must(readCompletionsRequest(bytes({ model: "m", prompt: [1, 2, 3] }))), ["completion"]);
+
+  test.each(table)("%s, %s", async (check, action) => {
+    const call = callWith("x");
+    const decision = await guardInput(call, tokens(), new GuardRun(guardFor(check, action, "input")), PARTS);
+    if (action === "warn") expect([decision.kind, call.row.guardrails_skipped]).toEqual(["pass", true]);
+    else expect(decision).toMatchObject({ kind: "refuse", refusal: { code: "parameter_rejected", fields: [{ field: "input" }] } });
+  });
+});
+
 /** The codec of a provider whose frames are the caller's. */
 function passing(): StreamCodec {
   return { push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }), begun: true, usage: null, outputLength: 0, providerError: null };

@@ -1,6 +1,6 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
+import { discoveredTools } from "../../directory/tools/discovered-tools.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { lastDiscoveredTools } from "../../store/mcp-servers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import type { Call, ToolTarget } from "../call.ts";
@@ -93,7 +93,7 @@ async function review(call: Call, guard: SurfaceGuard, hash: string, definition:
 /** By what was listed through this process, else by the last discovery. */
 async function reviewKnown(call: Call, guard: SurfaceGuard, serverId: string, hash: string, parts: Parts): Promise<Review | null> {
   const tenantId = call.identity?.tenantId;
-  if (!parts.memory.definitions.has(hash) && tenantId !== undefined) keep(((await lastDiscoveredTools(parts.db, tenantId, serverId)) ?? []) as readonly JsonValue[], parts);
+  if (!parts.memory.definitions.has(hash) && tenantId !== undefined) keep((await discoveredTools(parts, tenantId, serverId)) as readonly JsonValue[], parts);
   const definition = parts.memory.definitions.get(hash);
   return definition === undefined ? null : review(call, guard, hash, JSON.parse(definition) as JsonObject, parts);
 }
