@@ -15,7 +15,7 @@ export interface GatewayProcess {
   readonly dataDir: string;
   /** The launcher; the gateway itself is its child. */
   readonly process: ChildProcess;
-  /** Process id of the gateway itself. */
+  /** Of the gateway itself. */
   pid(): number;
   /** Everything it printed, both streams. */
   output(): string;

@@ -82,7 +82,7 @@ export function runAccess(parts: RunAccessParts): RunAccess {
 }
 
 function participantOf(identity: Identity): string {
-  return identity.apiKeyId;
+  return identity.credentialId;
 }
 
 /** Resolves with the work, or when its time is over; rows that could not be shipped in time are simply not seen. */
