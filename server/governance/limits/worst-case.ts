@@ -35,6 +35,17 @@ export function withoutOutput(worst: WorstCase): WorstCase {
   return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
 }
 
+/** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
+export function worstCaseOfNested(model: ModelEntry, bodyBytes: number, outputTokens: number | null): WorstCase {
+  const known = [outputTokens ?? model.defaultMaxTokens, model.maxOutputTokens].filter((value) => value !== null);
+  return {
+    inputTokens: Math.min(bodyBytes + Buffer.byteLength(model.systemPrompt ?? ""), model.contextWindow ?? Number.MAX_SAFE_INTEGER),
+    outputTokens: known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known),
+    outputIsOurs: false,
+    outputMustBeSet: false,
+  };
+}
+
 export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds): WorstCase {
   const inputTokens = Math.min(bounds.bodyBytes + bounds.addedBytes, model.contextWindow ?? Number.MAX_SAFE_INTEGER);
   const asked = view.maxTokens ?? model.defaultMaxTokens;
