@@ -1,6 +1,7 @@
 import type { ModelEntry } from "../directory/snapshot.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Refusal } from "../kernel/errors.ts";
+import type { OwnCall } from "../store/own-calls.ts";
 import type { AuditClass, Call } from "./call.ts";
 import { openCall } from "./record/open.ts";
 import type { Dispatch } from "./routing/dispatch.ts";
@@ -8,7 +9,7 @@ import type { Answer, WholeAnswer } from "./surface.ts";
 
 /** A call the gateway itself makes on behalf of another one: to embed a question, to have a text judged. */
 export interface NestedErrand {
-  readonly audit: AuditClass;
+  readonly audit: AuditClass & { readonly proxySubtype: OwnCall };
   /** Path the same call of a client would have. */
   readonly path: string;
   readonly model: ModelEntry;

@@ -151,7 +151,8 @@ export class Road {
       if (decision.kind === "refuse") return decision.refusal;
     }
     const guard = this.guardrails.output(call, exchange);
-    const overLimit = await this.parts.limits.resume(call, exchange.view);
+    const resumed = this.parts.limits.resume(call, exchange.view);
+    const overLimit = resumed instanceof Promise ? await resumed : resumed;
     if (overLimit !== null) return overLimit;
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);

@@ -109,6 +109,37 @@ for (const home of homes) {
       expect((await tryCall(counters, of, demand(0, 70))).outcome.kind).toBe("admitted");
     });
 
+    test("what a call parts with is free at once, what it used until then is counted, and settling counts the rest once", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const of = await warmed(counters, plan(tenantId, { scopes: [scope("g", { maxConcurrent: 1 })], windows: [window("w", "micros", 100), window("r", "requests", 9)], buckets: [bucket("b", "micros", 1_000)] }), NOON);
+      const aside: Plan = { ...of, scopes: [scope("g")], windows: of.windows.slice(0, 1), unpaced: true };
+      const first = await tryCall(counters, of, demand(0, 90));
+      const held = { id: first.id, plan: of, demand: demand(0, 90) };
+      expect((await tryCall(counters, aside, demand(0, 20))).outcome.kind).toBe("held");
+      await counters.part(held, { requests: 0, input: 0, output: 0, micros: 30 });
+      await counters.part(held, { requests: 0, input: 0, output: 0, micros: 30 });
+      // Its place among calls at once is its own until it ends; a call that is not paced does not ask for one.
+      expect((await tryCall(counters, of, demand(0, 20))).outcome).toMatchObject({ kind: "denied", denial: { by: "concurrency" } });
+      const second = await tryCall(counters, aside, demand(0, 70));
+      expect(second.outcome).toEqual({ kind: "admitted", spent: [30] });
+      expect(await counters.settle({ id: second.id, plan: aside, demand: demand(0, 70) }, { requests: 1, input: 0, output: 0, micros: 20 })).toEqual([50]);
+      expect(await counters.settle(held, { requests: 1, input: 0, output: 0, micros: 35 })).toEqual([55, 1]);
+      await counters.part(held, { requests: 0, input: 0, output: 0, micros: 30 });
+      const last = await tryCall(counters, of, demand(0, 45));
+      expect(last.outcome).toEqual({ kind: "admitted", spent: [55, 2] });
+    });
+
+    test("a call that is not paced passes empty buckets and locks, and is charged to them", async () => {
+      const { counters, tenantId } = home.make({ now: NOON });
+      const of = plan(tenantId, { scopes: [scope("g", { cooldownMs: 60_000 })], buckets: [bucket("b", "output", 60, 10)] });
+      const aside: Plan = { ...of, unpaced: true };
+      const used: Actual = { requests: 1, input: 0, output: 10, micros: 0 };
+      const first = await tryCall(counters, aside, demand());
+      await counters.settle({ id: first.id, plan: aside, demand: demand() }, used);
+      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("denied");
+      expect((await tryCall(counters, aside, demand())).outcome.kind).toBe("admitted");
+    });
+
     test("a call that never left gives its request back", async () => {
       const { counters, tenantId } = home.make({ now: NOON });
       const of = await warmed(counters, plan(tenantId, { windows: [window("w", "requests", 1)] }), NOON);
