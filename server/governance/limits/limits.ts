@@ -239,6 +239,7 @@ export class Limits implements RequestControl {
     if (known !== undefined && at < known.until && at >= known.until - 86_400_000) return known.plan;
     const plan = make(scope, model, at);
     plans.set(key, { plan, until: planTurnsAt(plan, at) });
+    this.warming.keep(`${scope.groupId} ${key}`, plan, scope.tenant);
     return plan;
   }
 
@@ -278,7 +279,7 @@ export class Limits implements RequestControl {
           return null;
         }
         if (outcome.kind === "cold") {
-          await this.warming.warm(call.scope as GroupScope, plan, outcome.windows, arrivalOf(call));
+          await this.warming.warm((call.scope as GroupScope).tenant, plan, outcome.windows, arrivalOf(call));
         } else if (outcome.kind === "denied") {
           if (!this.shrink(arriving, outcome)) return this.denied(arriving, outcome);
         } else if (lender !== null) {
