@@ -1,4 +1,5 @@
 import type { ToolReference } from "./tools/tool-request.ts";
+import { offeredSearches } from "../wire/offered-searches.ts";
 import type { InboundRequest, TextSlot } from "../wire/inbound.ts";
 
 /**
@@ -19,6 +20,8 @@ export interface RequestView {
   readonly candidates: number;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
+  /** Searches of the vendor's own that the model may run: 0 where none is offered, null where nothing bounds them. */
+  readonly webSearches: number | null;
   removeTools(names: ReadonlySet<string>): void;
   /** The instruction text (system prompt), joined; null when there is none. */
   readonly instructions: string | null;
@@ -54,6 +57,7 @@ export const EMPTY_VIEW: RequestView = {
   maxTokens: null,
   candidates: 1,
   tools: [],
+  webSearches: 0,
   removeTools: () => undefined,
   instructions: null,
   addInstructions: () => undefined,
@@ -95,6 +99,9 @@ export class InboundView implements RequestView {
   }
   get tools(): readonly string[] {
     return this.inbound.tools;
+  }
+  get webSearches(): number | null {
+    return offeredSearches(this.inbound.body);
   }
   removeTools(names: ReadonlySet<string>): void {
     this.inbound.removeTools(names);

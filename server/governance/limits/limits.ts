@@ -251,7 +251,7 @@ export class Limits implements RequestControl {
     const rules = governanceOf(call, model);
     const bounded = worstCaseOf(model, view, { bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
     const worst = view.model?.modes.includes("embedding") === true ? withoutOutput(bounded) : bounded;
-    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst.inputTokens, worst.outputTokens) === null) return unpriced(model);
+    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst.inputTokens, worst.outputTokens, worst.searches) === null) return unpriced(model, dearest(model, worst.inputTokens, worst.outputTokens) === null ? undefined : "a search");
     return { id: call.id, call, view, model, plan, worst, toolCalls, outputTokens: worst.outputTokens, demand: demandOf(model, worst, worst.outputTokens, toolCalls), ahead: null };
   }
 
@@ -485,8 +485,8 @@ function ofLastAttempt(total: Actual, failed: readonly Actual[]): Actual {
   return failed.reduce(without, total);
 }
 
-function unpriced(model: ModelEntry): Refusal {
-  return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for its input and output, so a budget that stops hard cannot cover a call to it.`);
+function unpriced(model: ModelEntry, what = "its input and output"): Refusal {
+  return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for ${what}, so a budget that stops hard cannot cover a call to it.`);
 }
 
 /** Tool results that came since the model last spoke: the calls it made then. */
