@@ -304,6 +304,12 @@ export const RENEW = `${PRELUDE}
 local kept = isAlive(owner)
 lease(tonumber(ARGV[3]))
 confirm(ARGV[4])
+-- Under the old name nothing is held any more, should its lease run still: all of it is held again below.
+for i = 6, ARGV[5] ~= owner and #ARGV or 0, 4 do
+  local p = cjson.decode(ARGV[i + 3])
+  for _, s in ipairs(p.s) do redis.call('HDEL', P .. 'c:' .. s.k, ARGV[5]) end
+  for _, w in ipairs(p.w) do redis.call('HDEL', P .. 'h:' .. w.k, ARGV[5]) end
+end
 for i = 6, #ARGV, 4 do
   local counted = redis.call('HGET', P .. 'x:' .. ARGV[5], ARGV[i])
   if counted and ARGV[5] ~= owner then
