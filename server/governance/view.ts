@@ -1,6 +1,6 @@
 import type { ToolReference } from "./tools/tool-request.ts";
 import { offeredSearches } from "../wire/offered-searches.ts";
-import type { InboundRequest, TextSlot } from "../wire/inbound.ts";
+import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
 /**
  * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know
@@ -12,6 +12,8 @@ export interface RequestView {
   /** The tool server addressed, and what of it; null on calls that address none. */
   readonly tool: ToolReference | null;
   readonly streaming: boolean;
+  /** What the caller's format calls the members that governance bounds. */
+  readonly names: MemberNames;
   /** Null where the caller did not say; setting writes it into the request. */
   temperature: number | null;
   /** Output ceiling the caller asked for. */
@@ -53,6 +55,7 @@ export const EMPTY_VIEW: RequestView = {
   model: null,
   tool: null,
   streaming: false,
+  names: { temperature: "temperature", maxTokens: "max_tokens", input: "input" },
   temperature: null,
   maxTokens: null,
   candidates: 1,
@@ -79,6 +82,9 @@ export class InboundView implements RequestView {
     this.model = { name: inbound.model, id: inbound.modelId, modes };
   }
 
+  get names(): MemberNames {
+    return this.inbound.names;
+  }
   get streaming(): boolean {
     return this.inbound.stream;
   }

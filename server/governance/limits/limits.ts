@@ -16,7 +16,7 @@ import { noteClamped } from "../parameters/clamped.ts";
 import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
 import { heldOf, NOTHING_USED, usedOf, without } from "./counters.ts";
 import { announce, crossings } from "./crossings.ts";
-import { denialRefusal, quotaRefusal } from "./limit-refusals.ts";
+import { denialRefusal, quotaRefusal, rateOf } from "./limit-refusals.ts";
 import { Lending } from "./lending.ts";
 import { type CallPlan, memberPlan, nestedPlan, planFor, planTurnsAt, unpaced, withRun } from "./plan.ts";
 import { principalOf } from "../tools/tool-parts.ts";
@@ -365,12 +365,14 @@ export class Limits implements RequestControl {
       const window = plan.windows[denial.index] as Plan["windows"][number];
       this.parts.alerts.raise(crossings.reached(plan, denial.index, denial.spent));
       call.row.pre_action_state = { kind: "usage_limit", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Plan["scopes"][number]).groupId, current: String(denial.spent), limit: String(window.limit) };
-    } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by };
+    } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by, ...rateOf(plan, denial) };
     return denialRefusal(plan, denial, now);
   }
 
-  private heldRefusal({ plan }: Arriving, key: string): Refusal {
+  private heldRefusal({ call, plan }: Arriving, key: string): Refusal {
     const index = Math.max(0, plan.windows.findIndex((window) => window.key === key));
+    const { limitType, scope, limit } = plan.windows[index] as Plan["windows"][number];
+    call.row.pre_action_state = { kind: "usage_limit", limit_type: limitType, group_id: (plan.scopes[scope] as Plan["scopes"][number]).groupId, held: true, limit: String(limit) };
     return quotaRefusal(plan, index, (plan.windows[index] as Plan["windows"][number]).limit, this.now(), true);
   }
 
