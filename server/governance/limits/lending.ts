@@ -34,6 +34,11 @@ export class Lending {
     if (lender !== undefined) lender.left = true;
   }
 
+  /** Settled: it has nothing to give any more. */
+  ended(call: Call): void {
+    this.lenders.delete(call);
+  }
+
   hasLent(call: Call): boolean {
     return this.lenders.get(call)?.held === null;
   }

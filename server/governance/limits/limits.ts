@@ -183,7 +183,9 @@ export class Limits implements RequestControl {
     if (scope === null || model === null) return null;
     const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
     const base = this.planOf(scope, model, arrivalOf(call), nestedPlan);
-    const plan = ceilings.size === 0 ? base : unpaced(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, false));
+    // A run of one call is in nobody's totals; what is counted of it ends with the call that began to count.
+    const alone = call.row.trace_continuity === "minted" && parent.reservation?.plan.scopes.some(({ kind }) => kind === "run") !== true;
+    const plan = ceilings.size === 0 ? base : unpaced(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
     const worst = worstCaseOfNested(model, bodyBytes, outputTokens);
     if (plan.needsPrice && dearest(model, worst.inputTokens, worst.outputTokens) === null) return unpriced(model);
@@ -289,7 +291,7 @@ export class Limits implements RequestControl {
           if (given instanceof Promise ? await given : given) {
             // Before anybody who waits hears of it.
             pending = this.tryOnce(arriving, probed);
-            this.released(lent.reservation as Reservation);
+            if (lent.reservation !== null) this.released(lent.reservation);
             continue;
           }
         } else {
@@ -351,8 +353,9 @@ export class Limits implements RequestControl {
   private lend(call: Call): boolean | Promise<boolean> {
     const used = call.row.llm_total_tokens == null ? null : recorded(call);
     const member = this.routed.get(call)?.reservation ?? null;
-    if (used !== null && member !== null) void this.parts.counters.part(member, ofLastAttempt(used, call.attempts.map(attempted)));
-    return this.lending.lend(call, used);
+    const ofMember = used === null || member === null ? undefined : this.parts.counters.part(member, ofLastAttempt(used, call.attempts.map(attempted)));
+    const lent = this.lending.lend(call, used);
+    return ofMember instanceof Promise ? Promise.all([lent, ofMember]).then(([given]) => given) : lent;
   }
 
   private released({ plan, demand }: Reservation): void {
@@ -398,6 +401,7 @@ export class Limits implements RequestControl {
     if (reservation === null) return null;
     call.reservation = null;
     const again = this.lending.takenAgain(call);
+    this.lending.ended(call);
     if (again === null) return this.settleHeld(call, reservation, actual);
     // What was taken again stands for what the call used, what it held at first for its being there.
     const both = [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
