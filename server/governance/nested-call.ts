@@ -1,7 +1,7 @@
 import type { ModelEntry } from "../directory/snapshot.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Refusal } from "../kernel/errors.ts";
-import type { OwnCall } from "../store/own-calls.ts";
+import type { OwnCall } from "../directory/limits/usage-truth.ts";
 import type { AuditClass, Call } from "./call.ts";
 import { openCall } from "./record/open.ts";
 import type { Dispatch } from "./routing/dispatch.ts";

@@ -5,16 +5,15 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { microsFromUsd } from "../../kernel/money.ts";
-import { inputTokens } from "../../wire/usage.ts";
-import type { Attempt, Call } from "../call.ts";
+import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { governanceOf } from "../parameters/governance.ts";
 import type { RequestView } from "../view.ts";
 import { noteClamped } from "../parameters/clamped.ts";
+import { attempted, ofLastAttempt, recorded } from "./actual-use.ts";
 import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
-import { heldOf, NOTHING_USED, usedOf, without } from "./counters.ts";
+import { heldOf, NOTHING_USED, usedOf } from "./counters.ts";
 import { announce, crossings } from "./crossings.ts";
 import { denialRefusal, quotaRefusal, rateOf } from "./limit-refusals.ts";
 import { Lending } from "./lending.ts";
@@ -468,27 +467,6 @@ const decision = (refusal: Refusal | null): Decision => (refusal === null ? PASS
 
 function arrivalOf({ row }: Call): number {
   return Date.parse(row.timestamp as string);
-}
-
-/** What the call used, as its row tells it. */
-function recorded({ row }: Call): Actual {
-  return {
-    requests: row.llm_model_used == null && (row.llm_model_requested != null || row.target_url == null) ? 0 : 1,
-    input: row.llm_prompt_tokens ?? 0,
-    output: row.llm_completion_tokens ?? 0,
-    micros: row.llm_estimated_cost_usd == null ? 0 : microsFromUsd(row.llm_estimated_cost_usd),
-  };
-}
-
-/** What a failed attempt used; of one that served the call the row tells. */
-function attempted(attempt: Attempt | undefined): Actual {
-  const usage = attempt?.usage ?? null;
-  return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: attempt?.costMicros ?? 0 };
-}
-
-/** The part of the last attempt: the row's totals hold the failed ones too. */
-function ofLastAttempt(total: Actual, failed: readonly Actual[]): Actual {
-  return failed.reduce(without, total);
 }
 
 function unpriced(model: ModelEntry, what = "its input and output"): Refusal {
