@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
+import { recordChangeOn } from "./config-changes.ts";
 import { PERSONAL } from "./unhashed.ts";
 
 /** Columns that tell whom a row is about. */
@@ -33,10 +34,12 @@ const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`
 
 const FORGET_RUN_NAMES = `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
 
-// Answers kept for others who ask the same are content of the call they were made in.
+// Answers kept for others who ask the same are content of the call they were made in. Processes hold some that no table
+// holds: under another generation nobody finds them.
 const FORGET_ANSWERS = `
-  WITH gone AS (DELETE FROM semantic_cache_entries e USING unnest($1::text[], $2::text[]) AS k (tenant_id, call_id) WHERE e.tenant_id = k.tenant_id AND e.call_id = k.call_id RETURNING config_id)
-  UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`;
+  WITH gone AS (DELETE FROM semantic_cache_entries e USING unnest($1::text[], $2::text[]) AS k (tenant_id, call_id) WHERE e.tenant_id = k.tenant_id AND e.call_id = k.call_id),
+    moved AS (UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ANY($1::text[]) RETURNING tenant_id)
+  SELECT DISTINCT tenant_id FROM moved ORDER BY tenant_id`;
 
 export interface Erasure {
   readonly id: string;
@@ -69,9 +72,8 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
       ${sql.raw(ERASE)}, erased_at = ${erasure.at}::timestamptz FROM subject WHERE a.id = subject.id
       RETURNING a.id, a.root_task_id, subject.user_id`.execute(trx);
     rows += erased.rows.length;
-    await sql`
-      WITH gone AS (DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)}) RETURNING config_id)
-      UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`.execute(trx);
+    await sql`DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)})`.execute(trx);
+    if (erased.rows.length > 0) await sql`UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ${erasure.tenantId}`.execute(trx);
     for (const { root_task_id: root, user_id: user } of erased.rows) {
       if (root !== null) roots.add(root);
       if (user !== null) users.add(user);
@@ -115,7 +117,9 @@ export async function eraseArrivals(client: pg.PoolClient, which: string, parame
     [...parameters],
   );
   if (rows.length === 0) return;
-  await client.query(FORGET_ANSWERS, [rows.map((row) => row.tenant_id), rows.map((row) => row.id)]);
+  const forgotten = await client.query<{ tenant_id: string }>(FORGET_ANSWERS, [rows.map((row) => row.tenant_id), rows.map((row) => row.id)]);
+  // Other processes hold the answers in memory until they hear of the new generation.
+  for (const { tenant_id } of forgotten.rows) await recordChangeOn(client, { tenant_id, topic: "policy" });
   const runs = rows.filter((row) => row.root_task_id !== null);
   if (runs.length > 0) await client.query(FORGET_RUN_NAMES, [runs.map((row) => row.tenant_id), runs.map((row) => row.root_task_id)]);
 }
