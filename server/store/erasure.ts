@@ -18,6 +18,8 @@ export interface ErasureRow {
   readonly subject: Readonly<Partial<Record<SubjectColumn, string>>>;
   readonly rows_erased: number;
   readonly runs_changed: number;
+  readonly account_erased: boolean;
+  readonly approvals_erased: number;
 }
 
 // Held shared by every shipment and alone by an erasure: a row is in the table before the erasure looks, or arrives after
@@ -49,6 +51,9 @@ export interface Erasure {
   readonly salt: string;
   readonly values: Readonly<Partial<Record<SubjectColumn, string>>>;
   readonly digests: Readonly<Partial<Record<SubjectColumn, string>>>;
+  /** What went with the person before rows are looked at. */
+  readonly accountErased: boolean;
+  readonly approvalsErased: number;
 }
 
 /** Erases the subject's rows and records that it was done, all in the caller's transaction. */
@@ -74,20 +79,23 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
       if (user !== null) users.add(user);
     }
   }
+  // Runs may be kept for longer than the rows they are made of.
+  const named = [erasure.values.gateway_user_id, erasure.values.subject_id].filter((id) => id !== undefined);
+  const leaving = [...users, ...named];
   const changed = await sql`
-    UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${[...users]}))
-    WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${[...users]}::text[])`.execute(trx);
+    UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${leaving}))
+    WHERE tenant_id = ${erasure.tenantId} AND (participants && ${named}::text[] OR root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${leaving}::text[]))`.execute(trx);
   const runs = Number(changed.numAffectedRows ?? 0);
-  await sql`UPDATE run_feedback SET comment = NULL WHERE tenant_id = ${erasure.tenantId} AND end_user_id::text = ANY(${[...users]}) AND comment IS NOT NULL`.execute(trx);
+  await sql`UPDATE run_feedback SET comment = NULL WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND end_user_id::text = ANY(${[...users]}) AND comment IS NOT NULL`.execute(trx);
   await sql`
-    INSERT INTO data_erasures (id, tenant_id, at, requested_by, reason, salt, subject, rows_erased, runs_changed)
-    VALUES (${erasure.id}, ${erasure.tenantId}, ${erasure.at}, ${erasure.requestedBy}, ${erasure.reason}, ${erasure.salt}, ${JSON.stringify(erasure.digests)}::text::jsonb, ${rows}, ${runs})`.execute(trx);
+    INSERT INTO data_erasures (id, tenant_id, at, requested_by, reason, salt, subject, rows_erased, runs_changed, account_erased, approvals_erased)
+    VALUES (${erasure.id}, ${erasure.tenantId}, ${erasure.at}, ${erasure.requestedBy}, ${erasure.reason}, ${erasure.salt}, ${JSON.stringify(erasure.digests)}::text::jsonb, ${rows}, ${runs}, ${erasure.accountErased}, ${erasure.approvalsErased})`.execute(trx);
   return { rows, runs };
 }
 
 export async function erasurePage(db: Database, tenantId: string | null, page: { readonly limit: number; readonly offset: number }): Promise<{ items: ErasureRow[]; total: number }> {
   const where = tenantId === null ? sql`` : sql`WHERE tenant_id = ${tenantId}`;
-  const found = await sql<ErasureRow>`SELECT id, tenant_id, at, requested_by, reason, subject, rows_erased, runs_changed FROM data_erasures ${where} ORDER BY id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db);
+  const found = await sql<ErasureRow>`SELECT id, tenant_id, at, requested_by, reason, subject, rows_erased, runs_changed, account_erased, approvals_erased FROM data_erasures ${where} ORDER BY id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db);
   const counted = await sql<{ total: number }>`SELECT count(*) AS total FROM data_erasures ${where}`.execute(db);
   return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
 }

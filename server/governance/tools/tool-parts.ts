@@ -58,5 +58,5 @@ export interface ToolMemory {
 export function principalOf(call: Call): string {
   const { identity } = call;
   if (identity === null) throw new Error("a call to a tool server was not admitted");
-  return `${identity.tenantId}\n${identity.userId ?? identity.apiKeyId}`;
+  return `${identity.tenantId}\n${identity.userId ?? identity.credentialId}`;
 }
