@@ -49,6 +49,14 @@ const APART: readonly (readonly [string, Partial<Setting>, object?])[] = [
   ["with another bound on the answer", {}, { max_tokens: 5 }],
 ];
 
+/** What a guardrail leaves on a call whose answer it touched. */
+const TOUCHED: readonly (readonly [string, (call: Call) => void])[] = [
+  ["acted on", ({ row }) => void (row.guardrail_config_id = "g")],
+  ["could not look at", ({ row }) => void (row.guardrails_degraded = true)],
+  ["was left out of", ({ row }) => void (row.guardrails_skipped = true)],
+  ["took for its own", (call) => void (call.answerReusable = false)],
+];
+
 describe.each(["exact", "semantic"] as const)("in the %s layer", (layer) => {
   test("the same caller is given the answer again", async () => {
     const ask = newCache();
@@ -65,12 +73,7 @@ describe.each(["exact", "semantic"] as const)("in the %s layer", (layer) => {
     expect(await other(FIRST)).toBeNull();
   });
 
-  test.each([
-    ["acted on", (call: Call) => void (call.row.guardrail_config_id = "g")],
-    ["could not look at", (call: Call) => void (call.row.guardrails_degraded = true)],
-    ["was left out of", (call: Call) => void (call.row.guardrails_skipped = true)],
-    ["took for its own", (call: Call) => void (call.answerReusable = false)],
-  ] as const)("an answer that a guardrail %s is nobody else's", async (_name, touch) => {
+  test.each(TOUCHED)("an answer that a guardrail %s is nobody else's", async (_name, touch) => {
     const ask = newCache();
     await ask(FIRST, touch);
     expect(await ask({ ...FIRST, body: asking(WORDS[layer]) })).toBeNull();
