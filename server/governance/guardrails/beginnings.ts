@@ -1,5 +1,5 @@
 const SPACE = 32;
-const SLOTS_BITS = 17;
+const SLOTS_BITS = 15;
 
 /** Goes on: more letters decide. */
 const PREFIX = 1;

@@ -27,7 +27,7 @@ export interface Setting {
 
 export const PLAIN_SETTING: Setting = { tenant: "acme", group: "g", model: "m", systemPrompt: null, temperatureCeiling: null, policy: null, guardrail: null, argumentPolicy: null, region: null, config: "c", beta: null, body: { messages: [{ role: "user", content: "x" }] } };
 
-const EMBEDDER = { id: "e", modelName: "e" } as ModelEntry;
+const EMBEDDER = { id: "e", name: "e", modelName: "e" } as ModelEntry;
 
 /** A chat call in a setting, as it reaches the cache. */
 export function callIn(at: Setting, scope: SemanticCacheEntry["scope"]): { readonly call: Call; readonly conversation: Conversation; readonly cache: SemanticCacheEntry } {
