@@ -79,7 +79,8 @@ async function required(parts: ServerAuthorizationParts, call: Call, server: Too
   if (isRefusal(found)) return found;
   const scopes = wanted.length > 0 ? wanted : found.scopes;
   const asked = scopes.filter((scope) => scope !== "offline_access").join(" ");
-  const challenge = writeChallenge({ error: code === "upstream_scope_required" ? "insufficient_scope" : null, scope: asked === "" ? null : asked, resourceMetadata: metadataUrl(baseUrl(parts, call.request), server.id) });
+  // A virtual server is no resource of its own: a client that took a member's document for it would be sent in circles.
+  const challenge = call.tools != null && call.tools.virtual !== null ? "Bearer" : writeChallenge({ error: code === "upstream_scope_required" ? "insufficient_scope" : null, scope: asked === "" ? null : asked, resourceMetadata: metadataUrl(baseUrl(parts, call.request), server.id) });
   const link = connectLink(parts, call, principalOfIdentity(identity), server, found.issuers[0] as string, scopes);
   return refuse(code, undefined, { headers: { "www-authenticate": challenge }, extra: { server_id: server.id, connect_url: link, ...(asked === "" ? {} : { scope: asked }) } });
 }
