@@ -1,5 +1,5 @@
 import { Hono } from "hono";
-import { preflight, readable } from "./cross-origin.ts";
+import { preflight, readable } from "./wire/cross-origin.ts";
 import type { Road } from "./governance/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";

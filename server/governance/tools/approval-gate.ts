@@ -6,16 +6,10 @@ import type { Call, ToolRoute, ToolTarget } from "../call.ts";
 import { isRefusal, type WholeAnswer } from "../surface.ts";
 import { type CarryOn, carriedOn, carryOn } from "./approval-chain.ts";
 import { approvalRequired, askedByState, canShowAddress, takeAnswer, whenDecided } from "./approval-question.ts";
+import type { HeldCall } from "./asked-first.ts";
 import { heldForApproval, notGiven, sessionDigest } from "./approval-wait.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
-
-/** A call that is held on its caller's own stream until its approval is decided. */
-export interface HeldCall {
-  readonly kind: "held";
-  readonly ask: AsyncGenerator<string, Refusal | null>;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /**
  * Holds a call of a tool that needs approval: makes the request for it, or redeems one that was approved, by its token

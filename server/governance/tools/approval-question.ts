@@ -90,10 +90,11 @@ export function takeAnswer({ message }: ToolRequest, owner: string, { secrets }:
 }
 
 /** The approval once it is decided, or as it stands when the caller has waited long enough or gone; null when it is not there. */
-export async function whenDecided(call: Call, url: string, id: string, parts: ToolParts, until = performance.now() + WAIT_MS): Promise<Approval | Refusal | null> {
+export async function whenDecided(call: Call, url: string, id: string, parts: ToolParts, waitMs = WAIT_MS): Promise<Approval | Refusal | null> {
   // Whatever becomes of this process meanwhile, the call is on the record.
   const unrecorded = departure(call, url, null, parts);
   if (unrecorded !== null) return unrecorded;
+  const until = performance.now() + waitMs;
   for (;;) {
     const approval = await findApproval(parts, call.identity?.tenantId ?? "", id);
     const left = until - performance.now();

@@ -6,13 +6,20 @@ import { type Answer, isRefusal, type StreamAnswer } from "../surface.ts";
 import { errorOf, EVENT_STREAM_HEADERS, tag } from "./relay.ts";
 import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
 
+/** A call that is held on its caller's own stream until what `ask` asks for has come. */
+export interface HeldCall {
+  readonly kind: "held";
+  readonly ask: AsyncGenerator<string, Refusal | null>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
 const decoder = new TextDecoder();
 
 /**
  * A stream that begins with the gateway's own messages and goes on with the answer of the call: `ask` says what the
  * caller is asked, and refuses the call or lets it go on; only then is `answer` called.
  */
-export function askedFirst(call: Call, ask: AsyncGenerator<string, Refusal | null>, answer: () => Promise<Answer | Refusal>, headers: Readonly<Record<string, string>>): StreamAnswer {
+export function askedFirst(call: Call, { ask, headers }: HeldCall, answer: () => Promise<Answer | Refusal>): StreamAnswer {
   let inner: StreamAnswer | null = null;
   let last: Uint8Array | null = null;
   let failed: Refusal | null = null;

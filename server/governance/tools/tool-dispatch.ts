@@ -34,18 +34,24 @@ export function toolDispatch(shared: ToolParts): ToolDispatch {
     const parts = { ...shared, send: authorizedSend(shared.authorization, call, route.targets.map(({ server }) => server)) };
     if (target !== undefined && (route.virtual === null || route.capability !== null)) {
       const connecting = await connectGate(parts, call, request, target);
-      if (connecting !== null) return connecting;
+      if (connecting !== null) return "kind" in connecting && connecting.kind === "held" ? askedFirst(call, connecting, () => approved(call, request, route, parts)) : connecting;
     }
-    let carryOn: CarryOn | null = null;
-    if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
-      const denied = judged(call, request, route.capability.name);
-      if (denied !== null) return denied;
-      const held = await approvalGate(call, request, route, target, route.capability.name, parts);
-      if (typeof held === "object" && held !== null) return "kind" in held && held.kind === "held" ? askedFirst(call, held.ask, () => onwards(call, request, route, null, parts), held.headers) : held;
-      carryOn = held;
-    }
-    return onwards(call, request, route, carryOn, parts);
+    return approved(call, request, route, parts);
   };
+}
+
+/** What can be shown to its server, held to what else has to be said to it. */
+async function approved(call: Call, request: ToolRequest, route: ToolRoute, parts: ToolParts): Promise<Answer | Refusal> {
+  const [target] = route.targets;
+  let carryOn: CarryOn | null = null;
+  if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
+    const denied = judged(call, request, route.capability.name);
+    if (denied !== null) return denied;
+    const held = await approvalGate(call, request, route, target, route.capability.name, parts);
+    if (typeof held === "object" && held !== null) return "kind" in held && held.kind === "held" ? askedFirst(call, held, () => onwards(call, request, route, null, parts)) : held;
+    carryOn = held;
+  }
+  return onwards(call, request, route, carryOn, parts);
 }
 
 /** What nothing holds any more, on its way to its server. */
