@@ -46,11 +46,13 @@ export async function measureServer(governed: Governed, revision: Revision, dial
 
 // The suite hands its command to a shell.
 const quoted = (path: string) => `'${path.replaceAll("'", "'\\''")}'`;
-const driver = (file: string) => `${quoted(process.execPath)} ${quoted(fileURLToPath(new URL(file, import.meta.url)))}`;
+const command = (driver: URL) => `${quoted(process.execPath)} ${quoted(fileURLToPath(driver))}`;
+const DRIVER = command(new URL("client-driver.ts", import.meta.url));
+const AUTH_DRIVER = command(new URL("auth-driver.ts", import.meta.url));
 
 /** Judges scenarios of clients one after the other, each with the gateway of `world` as the client. */
 export async function clientMeter(world: World): Promise<(revision: Revision, scenario: string) => Promise<ClientMeasure>> {
   const team = await newTeam(world.admin, "driver");
   const env = { DRIVER_ADMIN_URL: world.gateway.adminUrl, DRIVER_RUNTIME_URL: world.gateway.runtimeUrl, DRIVER_API_KEY: team.apiKey, DRIVER_GROUP_ID: team.groupId };
-  return async (revision, scenario) => ({ revision, verdict: await judgeClient(driver(scenario.startsWith("auth/") ? "auth-driver.ts" : "client-driver.ts"), scenario, revision, env) });
+  return async (revision, scenario) => ({ revision, verdict: await judgeClient(scenario.startsWith("auth/") ? AUTH_DRIVER : DRIVER, scenario, revision, env) });
 }
