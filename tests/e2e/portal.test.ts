@@ -282,6 +282,28 @@ describe("one's own record", () => {
   });
 });
 
+test("the models to pick from are narrowed by provider, mode, switch and health", async () => {
+  const { admin } = world;
+  const picker = await newPerson(url, "picker");
+  const group = (await admin.post("/v1/admin/resource-groups", { name: "pickers" })).id;
+  await admin.request("PATCH", `/v1/admin/end-users/${picker.id}/primary-group`, { group_id: group });
+  // Nothing listens there: its models are found ill.
+  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "away", name: "away", api_format: "openai", base_url: "http://127.0.0.1:1/v1" });
+  for (const [name, provider, mode, enabled] of [["pick-chat", "fake", "chat", true], ["pick-embedding", "fake", "embedding", true], ["pick-off", "fake", "chat", false], ["pick-away", "away", "chat", true]]) {
+    const { id } = await admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: name, provider, mode, enabled, group_ids: [group] });
+    if (provider === "away") await admin.post(`/v1/admin/llms/${id}/health-check`, {});
+  }
+  const listed = async (query: string) => (await picker.request("GET", `/models${query}`)).body.models.map(({ name }: { name: string }) => name.slice(5));
+  expect(await listed("")).toEqual(["away", "chat", "embedding", "off"]);
+  expect(await listed("?enabled_only=true")).toEqual(["away", "chat", "embedding"]);
+  expect(await listed("?healthy_only=true")).toEqual(["chat", "embedding", "off"]);
+  expect(await listed("?provider=away")).toEqual(["away"]);
+  expect(await listed("?modes=embedding")).toEqual(["embedding"]);
+  expect(await listed("?modes=embedding,chat&healthy_only=true&enabled_only=true")).toEqual(["chat", "embedding"]);
+  expect((await picker.request("GET", "/models?enabled_only=perhaps")).body.fields[0].field).toBe("enabled_only");
+  expect([(await picker.request("POST", "/kb-identities", {})).status, (await picker.request("GET", "/kb-identities")).body]).toEqual([501, { mappings: [], total: 0 }]);
+});
+
 describe("the group of a call", () => {
   test("is the header's, then the primary, then the first; a foreign one is 403", async () => {
     const user = await newPerson(url, "grouped");
