@@ -195,7 +195,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return response;
     });
     closers.push(() => adminPlane.serving.stop({ graceSeconds: 2 }));
-    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }));
+    if (runtimePlaneOpen !== null && runtime !== null) runtimePlaneOpen.answer(runtimePlane(runtime.road, runtime.services, { notReady }, new Set(config.mcpAllowedOrigins)));
 
     return {
       runtimeUrl: runtimePlaneOpen?.serving.url ?? null,

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { preflight, readable } from "./wire/cross-origin.ts";
 import type { Road } from "./governance/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
@@ -13,7 +14,7 @@ interface Env {
 }
 
 /** The runtime plane as one fetch function: no socket, so tests call it as the server does. */
-export function runtimePlane(road: Road, services: Services, health: Health): (request: Request, info: { ip: string }) => Response | Promise<Response> {
+export function runtimePlane(road: Road, services: Services, health: Health, origins: ReadonlySet<string>): (request: Request, info: { ip: string }) => Response | Promise<Response> {
   const app = new Hono<Env>();
   // First, because the path of a governed route may hold any name where these have theirs.
   const [alive, ready, ...subsystems] = OPEN_ROUTES;
@@ -28,7 +29,12 @@ export function runtimePlane(road: Road, services: Services, health: Health): (r
   const known = new Set<string>([...GOVERNED_ROUTES.map(({ path }) => path), ...OPEN_ROUTES]);
   for (const path of known) app.all(path, () => plainError("method_not_allowed"));
   app.notFound(() => plainError("not_found"));
-  return (request, info) => app.fetch(request, info);
+  return (request, info) => {
+    // A call without an Origin comes from no page, which is nearly every one.
+    if (!request.headers.has("origin")) return app.fetch(request, info);
+    const answered = preflight(request, origins) ?? app.fetch(request, info);
+    return answered instanceof Promise ? answered.then((response) => readable(request, response, origins)) : readable(request, answered, origins);
+  };
 }
 
 export async function readiness(health: Health): Promise<{ status: 200 | 503; body: { status: string; detail?: string } }> {

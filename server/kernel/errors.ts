@@ -54,6 +54,7 @@ export const ERRORS = {
   tool_not_allowed: { status: 403, message: "There is no such tool, prompt or resource for this caller.", retry: false },
   // 200, because the protocol's clients take a 403 for a missing OAuth scope.
   approval_required: { status: 200, message: "This call needs approval. Send it again with X-Approval-Token once it is approved.", retry: false },
+  approval_rejected: { status: 403, message: "This call was not approved.", retry: false },
   approval_token_invalid: { status: 403, message: "The approval token is not valid for this call, or was used.", retry: false },
   approval_not_pending: { status: 409, message: "This approval was resolved already, or has expired.", retry: false },
   origin_not_allowed: { status: 403, message: "This origin or host may not call tool servers through this gateway.", retry: false },

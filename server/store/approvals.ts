@@ -124,6 +124,38 @@ export async function consumeApproval(db: Database, redemption: Redemption): Pro
   return row !== undefined;
 }
 
+/** Notes that the caller was shown the way to the approval in this session. */
+export async function noteShown(db: Database, tenantId: string, id: string, session: string): Promise<void> {
+  await db
+    .updateTable("approvals")
+    .set({ shown_in: sql<string[]>`array_append(shown_in, ${session})` })
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .where(sql<boolean>`NOT (${session} = ANY(shown_in))`)
+    .execute();
+}
+
+/** The approval of this very call that was shown in this session, was given and is not used yet; the newest of several. */
+export async function approvedInSession(db: Database, call: Omit<Redemption, "id" | "callId">, session: string): Promise<string | null> {
+  const row = await db
+    .selectFrom("approvals")
+    .select("id")
+    .where("tenant_id", "=", call.tenantId)
+    .where("requester_id", "=", call.requesterId)
+    .where("requester_group_id", "=", call.requesterGroupId)
+    .where("server_id", "=", call.serverId)
+    .where("capability_name", "=", call.capabilityName)
+    .where("arguments_digest", "=", call.argumentsDigest)
+    .where("status", "=", "approved")
+    .where("consumed_at", "is", null)
+    .where("expires_at", ">", call.now)
+    .where(sql<boolean>`${session} = ANY(shown_in)`)
+    .orderBy("created_at", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+}
+
 /** Hands a redeemed approval from the call that has it to the next; true for one of all calls that ever try with the same `from`. */
 export async function handOnApproval(db: Database, hand: { readonly id: string; readonly tenantId: string; readonly from: string; readonly to: string }): Promise<boolean> {
   const row = await db

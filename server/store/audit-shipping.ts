@@ -7,6 +7,7 @@ import { type Database, poolOf } from "./database.ts";
 import { eraseArrivals, LOCK_AGAINST_ERASURE } from "./erasure.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
 import { addRowsToRuns } from "./run-shipping.ts";
+import { ADD_TOOL_USAGE } from "./tool-usage.ts";
 
 /** What one transaction moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
 export interface AuditShipment {
@@ -116,6 +117,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
 async function addUp(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
   await eraseArrivals(client, which, parameters);
   await client.query(ADD_USAGE(which), [...parameters]);
+  await client.query(ADD_TOOL_USAGE(which), [...parameters]);
   await addRowsToRuns(client, which, parameters);
 }
 

@@ -15,8 +15,10 @@ const admin = await signIn(DRIVER_ADMIN_URL);
 const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `${scenario} ${server.port}`, base_url: server.origin, mcp_endpoint_path: server.pathname === "/" ? "" : server.pathname });
 await grant(admin, `${scenario} ${server.port}`, id, [DRIVER_GROUP_ID]);
 
-const client = new Client({ name: "driver", version: "1" }, { capabilities: { elicitation: {}, sampling: {} } });
-client.setRequestHandler(ElicitRequestSchema, async () => ({ action: "accept" as const, content: { confirmed: true, name: "Ada", ok: true } }));
+const client = new Client({ name: "driver", version: "1" }, { capabilities: { elicitation: { form: { applyDefaults: true } }, sampling: {} } });
+// Whoever answers with nothing gets the defaults of the form.
+const content = scenario === "elicitation-sep1034-client-defaults" ? {} : { confirmed: true, name: "Ada", ok: true };
+client.setRequestHandler(ElicitRequestSchema, async () => ({ action: "accept" as const, content: { ...content } }));
 client.setRequestHandler(CreateMessageRequestSchema, async () => ({ role: "assistant" as const, model: "a-model", content: { type: "text" as const, text: "Paris" } }));
 await client.connect(new StreamableHTTPClientTransport(new URL(`${DRIVER_RUNTIME_URL}/v1/proxy/mcp/${id}`), { requestInit: { headers: { "x-api-key": DRIVER_API_KEY } } }) as never);
 

@@ -25,10 +25,18 @@ export const SERVER_PAIRS = [
   ["2026-07-28", "handshake"],
 ] as const;
 
-/** What is asked of the gateway as a client: everything of 2026-07-28 that is not about authorization, and the core of 2025-11-25. */
+/** What both revisions require of a client that is to be authorized. */
+const AUTHORIZATION = [
+  ...["metadata-default", "metadata-var1", "metadata-var2", "metadata-var3", "basic-cimd", "scope-from-www-authenticate", "scope-from-scopes-supported", "scope-omitted-when-undefined", "scope-step-up", "scope-retry-limit"],
+  ...["token-endpoint-auth-basic", "token-endpoint-auth-post", "token-endpoint-auth-none", "pre-registration"],
+];
+const LATER_AUTHORIZATION = ["resource-mismatch", "offline-access-scope", "offline-access-not-supported", "authorization-server-migration", "iss-supported", "iss-not-advertised", "iss-supported-missing", "iss-wrong-issuer", "iss-unexpected", "iss-normalized", "metadata-issuer-mismatch"];
+const under = (names: readonly string[]) => names.map((name) => `auth/${name}`);
+
+/** What is asked of the gateway as a client: all that either revision requires of clients. */
 export const CLIENT_SCENARIOS: readonly (readonly [Revision, string])[] = [
-  ...["initialize", "tools_call", "sse-retry"].map((scenario) => ["2025-11-25", scenario] as const),
-  ...["tools_call", "request-metadata", "http-standard-headers", "http-custom-headers", "http-invalid-tool-headers", "json-schema-ref-no-deref", "sep-2322-client-request-state"].map((scenario) => ["2026-07-28", scenario] as const),
+  ...["initialize", "tools_call", "elicitation-sep1034-client-defaults", "sse-retry", ...under(AUTHORIZATION)].map((scenario) => ["2025-11-25", scenario] as const),
+  ...["tools_call", "request-metadata", "http-standard-headers", "http-custom-headers", "http-invalid-tool-headers", "json-schema-ref-no-deref", "sep-2322-client-request-state", ...under([...AUTHORIZATION, ...LATER_AUTHORIZATION])].map((scenario) => ["2026-07-28", scenario] as const),
 ];
 
 export async function measureServer(governed: Governed, revision: Revision, dialect: ServerDialect): Promise<ServerMeasure> {
@@ -38,11 +46,13 @@ export async function measureServer(governed: Governed, revision: Revision, dial
 
 // The suite hands its command to a shell.
 const quoted = (path: string) => `'${path.replaceAll("'", "'\\''")}'`;
-const DRIVER = `${quoted(process.execPath)} ${quoted(fileURLToPath(new URL("client-driver.ts", import.meta.url)))}`;
+const command = (driver: URL) => `${quoted(process.execPath)} ${quoted(fileURLToPath(driver))}`;
+const DRIVER = command(new URL("client-driver.ts", import.meta.url));
+const AUTH_DRIVER = command(new URL("auth-driver.ts", import.meta.url));
 
 /** Judges scenarios of clients one after the other, each with the gateway of `world` as the client. */
 export async function clientMeter(world: World): Promise<(revision: Revision, scenario: string) => Promise<ClientMeasure>> {
   const team = await newTeam(world.admin, "driver");
   const env = { DRIVER_ADMIN_URL: world.gateway.adminUrl, DRIVER_RUNTIME_URL: world.gateway.runtimeUrl, DRIVER_API_KEY: team.apiKey, DRIVER_GROUP_ID: team.groupId };
-  return async (revision, scenario) => ({ revision, verdict: await judgeClient(DRIVER, scenario, revision, env) });
+  return async (revision, scenario) => ({ revision, verdict: await judgeClient(scenario.startsWith("auth/") ? AUTH_DRIVER : DRIVER, scenario, revision, env) });
 }

@@ -32,7 +32,7 @@ export function serverSection(measures: readonly ServerMeasure[]): string {
 }
 
 export function clientSection(measures: readonly ClientMeasure[]): string {
-  return `## The gateway as a client\n\n${table(
+  return `## The gateway as a client\n\n${score(measures.map(({ verdict }) => verdict))} of what the two revisions require of clients. In what is about authorization (\`auth/\`) the client is the gateway's OAuth broker, and a scripted person opens what it asks to be opened.\n\n${table(
     ["required by", "scenario", "result"],
     measures.map(({ revision, verdict }) => [revision, `\`${verdict.scenario}\``, said(verdict)]),
   )}\n`;

@@ -93,3 +93,38 @@ test("every request left one row, and no letter is left lying", async () => {
   expect(rows.filter(({ chain_id }) => chain_id !== rows[0].chain_id).length).toBeGreaterThan(0);
   expect(await database.db.selectFrom("tool_letters").selectAll().execute()).toEqual([]);
 });
+
+describe("the way to an approval, with every request at the next process", () => {
+  const approvedFrom = (url: string | undefined) => admin.post(`/v1/admin/approvals/${/approvals\/([0-9a-f-]{36})/.exec(url ?? "")?.[1]}/approve`, {});
+  let careful: Team;
+  beforeAll(async () => {
+    careful = await newTeam(admin, "careful");
+    for (const [name, id] of Object.entries(ids)) await grant(admin, `${name} with care`, id, [careful.groupId], { approval_required_tools: ["test_simple_text"] });
+  });
+
+  test.each(["handshake", "stateless"] as const)("of a handshake client at a %s server", async (server) => {
+    const client = new FirstClient({ name: "first", version: "1" }, { capabilities: { elicitation: { url: {} } } });
+    let answers: "accept" | "decline" = "decline";
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+      if (answers === "accept" && params.mode === "url") await approvedFrom(params.url);
+      return { action: answers };
+    });
+    await client.connect(new FirstTransport(at(ids[server]), { fetch: inTurn(), requestInit: { headers: { "x-api-key": careful.apiKey } } }) as never);
+    // That it is declined has to reach the process that holds the call.
+    expect(await client.callTool({ name: "test_simple_text", arguments: {} }).catch(({ code }) => code)).toBe(4030);
+    answers = "accept";
+    expect(textOf(await client.callTool({ name: "test_simple_text", arguments: {} }))).toContain("simple text");
+    await client.close();
+  });
+
+  test.each(["handshake", "stateless"] as const)("of a stateless client at a %s server", async (server) => {
+    const client = new Client({ name: "second", version: "1" }, { capabilities: { elicitation: { url: {} } }, versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
+      await approvedFrom(params.mode === "url" ? params.url : "");
+      return { action: "accept" };
+    });
+    await client.connect(new StreamableHTTPClientTransport(at(ids[server]), { fetch: inTurn(), requestInit: { headers: { "x-api-key": careful.apiKey } } }));
+    expect(textOf(await client.callTool({ name: "test_simple_text", arguments: {} }))).toContain("simple text");
+    await client.close();
+  });
+});

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rowOf } from "../support/admin.ts";
+import { rowOf, signIn } from "../support/admin.ts";
+import { testDatabase } from "../support/database.ts";
+import { removeDirectory, startGateway } from "../support/gateway.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
@@ -113,3 +115,24 @@ test("a run's ceilings stop its tool calls as well", async () => {
   while (late.status === 200 && Date.now() < deadline) late = await post(at(ids.modern), team.apiKey, echo(), run);
   expect([late.status, late.body.error.data.code]).toEqual([429, "run_ceiling_reached"]);
 });
+
+test("a restart does not begin a day's calls anew", async () => {
+  const database = await testDatabase();
+  let gateway = await startGateway({ databaseUrl: database.url });
+  const admin = await signIn(gateway.adminUrl);
+  const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "modern", base_url: modern.baseUrl });
+  const { id: other } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "old", base_url: old.baseUrl });
+  const parent = await newTeam(admin, "above");
+  const team = await newTeam(admin, "below", { parent_group_id: parent.groupId });
+  for (const server of [id, other]) await grant(admin, server, server, [parent.groupId]);
+  for (const [path, body] of [["mcp-global-limits", { mcp_global_limits: { frequency: { max_calls_per_day: 5 } } }], [`mcp-servers/${id}/limits`, { limits: { frequency: { max_calls_per_day: 3 } } }]] as const) expect((await admin.request("PATCH", `/v1/admin/resource-groups/${parent.groupId}/${path}`, body)).status).toBe(200);
+  const call = async (server: string) => (await post(`${gateway.runtimeUrl}/v1/proxy/mcp/${server}`, team.apiKey, echo())).status;
+  expect([await call(id), await call(id), (await post(`${gateway.runtimeUrl}/v1/proxy/mcp/${id}`, team.apiKey, stateless(1, "tools/list"))).status]).toEqual([200, 200, 200]);
+  await gateway.stop();
+  gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
+  // Two of three are used at the one server, and then three of five in all.
+  expect([await call(id), await call(id), await call(other), await call(other), await call(other)]).toEqual([200, 429, 200, 200, 429]);
+  await gateway.stop();
+  await database.close();
+  await removeDirectory(gateway.dataDir);
+}, 120_000);

@@ -3,6 +3,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { Client as SecondClient, StreamableHTTPClientTransport as SecondTransport } from "@modelcontextprotocol/client";
 import type { OAuthClientProvider } from "@modelcontextprotocol/sdk/client/auth.js";
+import { ElicitationCompleteNotificationSchema, ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { rowOf } from "../support/admin.ts";
 import { type AuthorizationServerFixture, type ProtectedServerFixture, startAuthorizationServer, startProtectedServer } from "../support/authorization-server.ts";
 import { ScriptedBrowser } from "../support/browser.ts";
@@ -298,4 +299,24 @@ describe("kept tokens", () => {
     expect((await call()).status).toBe(200);
     modern.writing.clear();
   });
+});
+
+test("a handshake client that shows addresses is asked on the stream of its call, at a virtual server too", async () => {
+  const asker = await newTeam(world.admin, "held", { parent_group_id: team.groupId });
+  const client = new Client({ name: "first", version: "1" }, { capabilities: { elicitation: { url: {} } } });
+  const completed: string[] = [];
+  let answer: "accept" | "decline" = "decline";
+  client.setRequestHandler(ElicitRequestSchema, async ({ params }) => {
+    if (answer === "accept" && params.mode === "url") await new ScriptedBrowser("held", asker.apiKey).walk(params.url);
+    return { action: answer };
+  });
+  client.setNotificationHandler(ElicitationCompleteNotificationSchema, ({ params }) => void completed.push(params.elicitationId));
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "held", members: [{ mcp_server_id: modernId, slug: "m" }], group_ids: [team.groupId] });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${gateway()}/v1/proxy/vmcp/${virtual.id}`), { requestInit: { headers: { "x-api-key": asker.apiKey } } }) as never);
+  const refused = await client.callTool({ name: "m__echo", arguments: { text: "no" } }).catch((error) => error);
+  expect([refused.code, refused.data.code]).toEqual([4031, "upstream_authorization_required"]);
+  answer = "accept";
+  expect(JSON.stringify(await client.callTool({ name: "m__echo", arguments: { text: "connected now" } }))).toContain("connected now");
+  expect(completed).toHaveLength(1);
+  await client.close();
 });

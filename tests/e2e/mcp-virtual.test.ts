@@ -80,6 +80,67 @@ describe.each([
   });
 });
 
+/** A server of either dialect that completes, and tells what it was asked. */
+function startCompleting(dialect: "handshake" | "stateless", capabilities: object) {
+  const asked: any[] = [];
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      if (request.method !== "POST") return new Response(null, { status: 405 });
+      const { id, method, params } = (await request.json()) as any;
+      const told = (result: object) => Response.json({ jsonrpc: "2.0", id, result: dialect === "stateless" ? { resultType: "complete", ...result } : result });
+      if (id === undefined) return new Response(null, { status: 202 });
+      if (method === "server/discover" && dialect === "stateless") return told({ supportedVersions: ["2026-07-28"], capabilities, ttlMs: 0, cacheScope: "private" });
+      if (method === "initialize" && dialect === "handshake") return told({ protocolVersion: "2025-11-25", capabilities, serverInfo: { name: "completing", version: "1" } });
+      if (method === "tools/list") return told({ tools: [{ name: "long", inputSchema: { type: "object" }, execution: { taskSupport: "optional" } }], ttlMs: 0, cacheScope: "private" });
+      if (method !== "completion/complete") return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }, { status: dialect === "stateless" ? 404 : 200 });
+      asked.push(params);
+      return told({ completion: { values: [`${params.argument.value}!`], total: 1, hasMore: false } });
+    },
+  });
+  return { baseUrl: `http://127.0.0.1:${server.port}`, asked, stop: () => server.stop(true) };
+}
+
+test("completions come from the member whose prompt or template they are for, and tasks are not offered", async () => {
+  const { admin } = world;
+  const fixtures = [startCompleting("handshake", { completions: {}, tools: {}, tasks: { requests: { tools: { call: {} } } } }), startCompleting("stateless", { completions: {}, tools: {} }), startCompleting("stateless", { tools: {} })];
+  const members = [];
+  for (const [index, { baseUrl }] of fixtures.entries()) {
+    const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `completing ${index}`, base_url: baseUrl });
+    await grant(admin, `completing ${index}`, id, [team.groupId]);
+    members.push({ mcp_server_id: id, slug: `c${index}` });
+  }
+  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "completing", members, group_ids: [team.groupId] });
+  const address = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  for (const connect of [handshakeClient, statelessClient]) {
+    const client = await connect(address, team.apiKey);
+    expect(client.getServerCapabilities()).toMatchObject({ completions: {} });
+    expect(client.getServerCapabilities()).not.toHaveProperty("tasks");
+    expect((await client.complete({ ref: { type: "ref/prompt", name: "c0__greet" }, argument: { name: "who", value: "Ad" }, context: { arguments: { tone: "kind" } } })).completion.values).toEqual(["Ad!"]);
+    expect((await client.complete({ ref: { type: "ref/resource", uri: "c1+file:///{path}" }, argument: { name: "path", value: "a" } })).completion.values).toEqual(["a!"]);
+    expect((await client.complete({ ref: { type: "ref/prompt", name: "c2__greet" }, argument: { name: "who", value: "Ad" } })).completion.values).toEqual([]);
+    for (const name of ["greet", "nobody__greet"]) expect(await client.complete({ ref: { type: "ref/prompt", name }, argument: { name: "who", value: "" } }).catch(({ code }) => code)).toBe(-32602);
+    await client.close();
+  }
+  expect(fixtures.map(({ asked }) => asked.map(({ ref }) => ref.name ?? ref.uri))).toEqual([["greet", "greet"], ["file:///{path}", "file:///{path}"], []]);
+  expect(fixtures[0]?.asked[0]).toMatchObject({ argument: { name: "who", value: "Ad" }, context: { arguments: { tone: "kind" } } });
+  const row = await rowOf(admin, { mcp_method: "completion/complete", mcp_capability_name: "c1+file:///{path}" });
+  expect([row.server_id, row.success]).toEqual([members[1]?.mcp_server_id, true]);
+
+  for (const method of ["tasks/get", "tasks/cancel", "tasks/update", "tasks/list"]) {
+    const refused = await post(address, team.apiKey, stateless(1, method, { taskId: "t" }));
+    expect([refused.status, refused.body.error.code]).toEqual([404, -32601]);
+  }
+  const started = await post(address, team.apiKey, { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } } });
+  const session = { "mcp-session-id": started.headers.get("mcp-session-id") ?? "" };
+  for (const method of ["tasks/get", "tasks/result", "tasks/cancel", "tasks/list"]) expect(await post(address, team.apiKey, { jsonrpc: "2.0", id: 2, method, params: { taskId: "t" } }, session)).toMatchObject({ status: 200, body: { error: { code: -32601 } } });
+  const listed = await post(address, team.apiKey, stateless(1, "tools/list"));
+  expect(listed.body.result.tools).toHaveLength(3);
+  expect(JSON.stringify(listed.body.result.tools)).not.toContain("taskSupport");
+  await Promise.all(fixtures.map((fixture) => fixture.stop()));
+});
+
 test("state of one request cannot be carried to another", async () => {
   const asked = await post(url, team.apiKey, stateless(1, "tools/call", { name: "new__ask", arguments: {} }));
   expect(asked.body.result.resultType).toBe("input_required");

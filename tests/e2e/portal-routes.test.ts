@@ -27,6 +27,7 @@ const BODIES: Record<string, unknown> = {
 };
 /** Those that take no JSON body, but may be sent one. */
 const WITHOUT_JSON = new Set([
+  "POST /v1/portal/approvals/:id/page",
   "POST /v1/portal/auth/validate",
   "POST /v1/portal/auth/logout",
   "POST /v1/portal/auth/2fa/setup",

@@ -75,6 +75,10 @@ export const refreshResult = z
 
 export const mcpHealth = z.strictObject({ id: z.string(), is_healthy: z.boolean(), status: discoveryStatus, detail: z.string(), health_checked_at: timestamp }).meta({ id: "McpServerHealth" });
 
+export const refreshBody = z
+  .strictObject({ access_token: bearerKey.optional().meta({ description: "Shown to a server behind OAuth for this discovery alone, and not kept" }) })
+  .meta({ id: "RefreshCapabilities" });
+
 export const testConnectionBody = z
   .strictObject({ base_url: httpUrl, mcp_endpoint_path: endpointPath.optional(), auth_type: authType.optional(), api_key: bearerKey.nullable().optional(), timeout: z.number().positive().max(60).optional() })
   .meta({ id: "TestConnection" });

@@ -1,5 +1,6 @@
 import type { Database } from "../../store/database.ts";
 import { callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import { type ToolUsage, toolUsageOfDay } from "../../store/tool-usage.ts";
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
@@ -41,6 +42,21 @@ export class UsageOfDay {
   }
 }
 
+/** How often the groups of a tenant called tool servers in one day. */
+class ToolCallsOfDay {
+  private readonly usage: readonly ToolUsage[];
+
+  constructor(usage: readonly ToolUsage[]) {
+    this.usage = usage;
+  }
+
+  /** What the group and all below it called since `since`, milliseconds, the beginning of an hour; a null server is all of them. */
+  ofBranch(tree: PolicyTree, { groupId, serverId, since }: { readonly groupId: string; readonly serverId: string | null; readonly since: number }): number {
+    const branch = new Set(tree.branch(groupId).map(({ id }) => id));
+    return this.usage.reduce((sum, { resource_group_id: id, server_id: server, hour, calls }) => (branch.has(id) && (serverId === null || server === serverId) && hour >= since ? sum + calls : sum), 0);
+  }
+}
+
 const WITHIN_MS = 10_000;
 
 /**
@@ -61,6 +77,12 @@ export class UsageTruth {
   /** The day and month of `at`. Rejects when the database is away. */
   async ofDay(tenantId: string, at: number): Promise<UsageOfDay> {
     return new UsageOfDay(await this.totals(tenantId, utcDay(at)));
+  }
+
+  /** Calls of tool servers in the day of `at`. Rejects when the database is away. */
+  async tools(tenantId: string, at: number): Promise<ToolCallsOfDay> {
+    await within(this.shipped());
+    return new ToolCallsOfDay(await within(toolUsageOfDay(this.db, tenantId, at)));
   }
 
   async run(tenantId: string, rootTaskId: string): Promise<RunTotal> {

@@ -2,7 +2,7 @@ import type { Approval } from "@gatehouse/contracts/approvals";
 import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
-import { approvalById, approvalPage, consumeApproval, handOnApproval, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
+import { approvalById, approvalPage, approvedInSession, consumeApproval, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
 import { notifyApprovers, notifyRequester } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
@@ -124,6 +124,28 @@ export async function redeemApproval(parts: Parts, token: string, redemption: Om
   const row = await approvalById(parts.db, redemption.tenantId, id);
   if (row?.token_nonce == null || !timingSafeEqual(Buffer.from(tokenOf(parts, row)), Buffer.from(token))) return null;
   return (await consumeApproval(parts.db, { ...redemption, id, now: new Date(parts.clock.now()) })) ? id : null;
+}
+
+/** Redeems an approval the gateway itself remembers to have asked the caller for: as with its token, once, and for that call only. */
+export function redeemAsked(parts: Parts, id: string, redemption: Omit<Redemption, "id" | "now">): Promise<boolean> {
+  return consumeApproval(parts.db, { ...redemption, id, now: new Date(parts.clock.now()) });
+}
+
+/** Redeems what was approved after the caller was shown the way to it in this session; null when there is nothing. */
+export async function redeemShown(parts: Parts, session: string, redemption: Omit<Redemption, "id" | "now">): Promise<string | null> {
+  const id = await approvedInSession(parts.db, { ...redemption, now: new Date(parts.clock.now()) }, session);
+  return id !== null && (await redeemAsked(parts, id, redemption)) ? id : null;
+}
+
+/** Notes that the caller of a session (its digest) was shown the way to the approval. */
+export function noteApprovalShown(parts: Parts, tenantId: string, id: string, session: string): Promise<void> {
+  return noteShown(parts.db, tenantId, id, session);
+}
+
+/** As it stands, whoever asks; null when it is not there. */
+export async function findApproval(parts: Parts, tenantId: string, id: string): Promise<Approval | null> {
+  const row = await approvalById(parts.db, tenantId, id);
+  return row === undefined ? null : readApproval(row, parts.clock.now());
 }
 
 /** Lets the next request of the same redeemed call go on under its approval: once for each request that has had it. */

@@ -45,7 +45,8 @@ function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Re
     const target = targetOf(scope, serverId);
     return target === null || typeof target === "string" ? [] : [{ ...target, slug }];
   });
-  if (tool.capability === null) return { virtual, targets, capability: null };
+  // Tasks are not carried on by a virtual server, which says so of the method and not of the task.
+  if (tool.capability === null || tool.capability.type === "task") return { virtual, targets, capability: null };
   const named = memberOf(tool.capability);
   const target = named === null ? undefined : targets.find(({ slug }) => slug === named.slug);
   if (named === null || target === undefined || (named.capability.type === "tool" && !mayUseTool(target.access, named.capability.name))) return refuse("tool_not_allowed");

@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { serverRef, type StoredTokens } from "../../directory/tools/oauth-tokens.ts";
 import type { Refusal } from "../../kernel/errors.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
 import type { AuthorizationServer } from "../../wire/oauth/metadata.ts";
 import { isRefusal } from "../surface.ts";
 import type { DocumentClient } from "./client-documents.ts";
@@ -26,13 +27,15 @@ export interface AuthorizationMemory {
   readonly renewals: Map<string, Promise<StoredTokens | Refusal | null>>;
   readonly servers: BoundedMap<string, Kept<ProtectedServer | Refusal>>;
   readonly issuers: BoundedMap<string, Kept<AuthorizationServer | Refusal>>;
+  /** Digests of kept tokens their servers took no more. */
+  readonly refused: BoundedMap<string, true>;
   readonly documents: BoundedMap<string, Kept<DocumentClient | Refusal>>;
   /** Documents of clients being fetched: anybody can have the gateway fetch one. */
   fetching: number;
 }
 
 export function authorizationMemory(): AuthorizationMemory {
-  return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS), fetching: 0 };
+  return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), refused: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS), fetching: 0 };
 }
 
 /** Forgets what a change names: what a principal held for a server, or how a server is authorized for. */
@@ -41,6 +44,22 @@ export function forgetAuthorization(memory: AuthorizationMemory, tenantId: strin
   memory.tokens.delete(`${tenantId}\n${ref}`);
   if (!ref.startsWith(serverRef(""))) return;
   for (const key of [...memory.servers.keys()]) if (ref === serverRef(key.split("\n")[0] as string)) memory.servers.delete(key);
+}
+
+/**
+ * A server that refuses a token it was given before may have moved to another issuer: what it says is asked for again.
+ * Once for each token, so that whoever goes on with a dead one does not have the gateway ask for every call.
+ */
+export function askAgain(memory: AuthorizationMemory, server: { readonly id: string; readonly url: string }, accessToken: string): void {
+  const key = `${server.id}\n${sha256Hex(accessToken)}`;
+  if (memory.refused.get(key) === true) return;
+  memory.refused.set(key, true);
+  memory.servers.delete(keyOfServer(server));
+}
+
+/** Under which what a server says is remembered. */
+export function keyOfServer({ id, url }: { readonly id: string; readonly url: string }): string {
+  return `${id}\n${url}`;
 }
 
 /** What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. */

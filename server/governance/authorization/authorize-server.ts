@@ -6,6 +6,7 @@ import { readChallenge, scopesOf, writeChallenge } from "../../wire/oauth/challe
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
+import { askAgain } from "./authorization-memory.ts";
 import { baseUrl } from "./authorization-parts.ts";
 import { callerToken } from "./caller-token.ts";
 import { connectLink } from "./connect-link.ts";
@@ -34,7 +35,8 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
       stored = usable;
     }
     const shown = (token: string) => parts.send({ ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } });
-    let response = await shown(own ?? (stored as StoredTokens).accessToken);
+    let token = own ?? (stored as StoredTokens).accessToken;
+    let response = await shown(token);
     if (isRefusal(response)) return response;
     if (response.status === 401 && stored?.refreshToken != null) {
       const renewed = await renewedTokens(parts, principal, server, stored);
@@ -44,7 +46,8 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
       }
       if (renewed !== null && renewed.accessToken !== stored.accessToken) {
         void response.body?.cancel().catch(() => undefined);
-        response = await shown(renewed.accessToken);
+        token = renewed.accessToken;
+        response = await shown(token);
         if (isRefusal(response)) return response;
       }
     }
@@ -52,6 +55,7 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
     const challenge = readChallenge(response.headers.get("www-authenticate"));
     if (response.status === 403 && challenge?.error !== "insufficient_scope") return response;
     void response.body?.cancel().catch(() => undefined);
+    if (response.status === 401 && own === null) askAgain(parts.memory, server, token);
     return response.status === 401 ? authorizationRequired(parts, call, server, scopesOf(challenge?.scope)) : scopeRequired(parts, call, server, scopesOf(challenge?.scope));
   };
 }
@@ -75,7 +79,8 @@ async function required(parts: ServerAuthorizationParts, call: Call, server: Too
   if (isRefusal(found)) return found;
   const scopes = wanted.length > 0 ? wanted : found.scopes;
   const asked = scopes.filter((scope) => scope !== "offline_access").join(" ");
-  const challenge = writeChallenge({ error: code === "upstream_scope_required" ? "insufficient_scope" : null, scope: asked === "" ? null : asked, resourceMetadata: metadataUrl(baseUrl(parts, call.request), server.id) });
+  // A virtual server is no resource of its own: a client that took a member's document for it would be sent in circles.
+  const challenge = call.tools != null && call.tools.virtual !== null ? "Bearer" : writeChallenge({ error: code === "upstream_scope_required" ? "insufficient_scope" : null, scope: asked === "" ? null : asked, resourceMetadata: metadataUrl(baseUrl(parts, call.request), server.id) });
   const link = connectLink(parts, call, principalOfIdentity(identity), server, found.issuers[0] as string, scopes);
   return refuse(code, undefined, { headers: { "www-authenticate": challenge }, extra: { server_id: server.id, connect_url: link, ...(asked === "" ? {} : { scope: asked }) } });
 }

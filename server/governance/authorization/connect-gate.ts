@@ -1,8 +1,12 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolTarget } from "../call.ts";
 import { departure } from "../tools/departure.ts";
+import { canShowAddress } from "../tools/approval-question.ts";
+import type { HeldCall } from "../tools/asked-first.ts";
+import { shownAddress } from "../tools/shown-address.ts";
 import type { ToolParts } from "../tools/tool-parts.ts";
 import type { ToolRequest } from "../tools/tool-request.ts";
 import type { WholeAnswer } from "../surface.ts";
@@ -19,10 +23,11 @@ const MAY_ASK = new Set(["tools/call", "prompts/get", "resources/read"]);
 const ASKED_MS = 900_000;
 
 /**
- * Holds a call to a server the caller has not connected yet: asks for it by URL where the client can show one, else
- * with the protocol's 401. Null lets the call go on, without what the client answered to the gateway alone.
+ * Holds a call to a server the caller has not connected yet: asks for it by URL where the client can show one, in the way
+ * of its dialect, else with the protocol's 401. Null lets the call go on, without what the client answered to the gateway alone.
  */
-export async function connectGate({ authorization: parts, begin }: Pick<ToolParts, "authorization" | "begin">, call: Call, request: ToolRequest, { server }: ToolTarget): Promise<WholeAnswer | Refusal | null> {
+export async function connectGate(tools: ToolParts, call: Call, request: ToolRequest, { server }: ToolTarget): Promise<WholeAnswer | HeldCall | Refusal | null> {
+  const { authorization: parts, begin } = tools;
   const { identity } = call;
   if (server.authType !== "oauth" || identity === null) return null;
   // To look at what the caller may show can mean to renew it.
@@ -39,13 +44,21 @@ export async function connectGate({ authorization: parts, begin }: Pick<ToolPart
   if (usable !== null) return isRefusal(usable) ? usable : null;
   const refusal = await authorizationRequired(parts, call, server);
   const { message, envelope } = request;
-  const elicitation = envelope?.capabilities.elicitation;
-  const canShow = message?.kind === "request" && MAY_ASK.has(message.method ?? "") && isObject(elicitation) && elicitation.url !== undefined;
-  if (!canShow || refusal.code !== "upstream_authorization_required" || answered === "declined") return refusal;
+  // A held call goes on with what is known of its server now: one that nobody could ask yet is another after that.
+  const canShow = (envelope !== null || server.dialect !== null) && MAY_ASK.has(message?.method ?? "") && canShowAddress(call, request, call.tools?.virtual?.id ?? server.id, tools);
+  if (message === null || !canShow || refusal.code !== "upstream_authorization_required" || answered === "declined") return refusal;
   call.row.proxy_subtype = "upstream_authorization_required";
+  const question = { mode: "url", url: String(refusal.extra?.connect_url), message: `${server.name} needs your authorization. Open the page to connect your account, then come back.` } as const;
+  if (envelope === null) {
+    const look = async () => {
+      const found = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
+      return found === null ? "wait" : isRefusal(found) ? found : null;
+    };
+    return { kind: "held", ask: shownAddress(call, request, { ...question, elicitationId: ulid() }, look, () => refusal, tools), headers: {} };
+  }
   const result = {
     resultType: "input_required",
-    inputRequests: { [QUESTION]: { method: "elicitation/create", params: { mode: "url", url: refusal.extra?.connect_url, message: `${server.name} needs your authorization. Open the page to connect your account, then come back.` } } },
+    inputRequests: { [QUESTION]: { method: "elicitation/create", params: question } },
     requestState: sealEnvelope(parts.secrets, "input", "", {}, parts.clock.now() + ASKED_MS),
   };
   return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body: new TextEncoder().encode(resultText(message.id, JSON.stringify(result))), usage: null, failure: null };

@@ -10,7 +10,7 @@ import { readChallenge, scopesOf } from "../../wire/oauth/challenge.ts";
 import { type AuthorizationServer, authorizationServerUrls, readAuthorizationServer, readResourceMetadata, resourceMetadataUrls } from "../../wire/oauth/metadata.ts";
 import { isRefusal } from "../surface.ts";
 import { askJson, mayUseUrl } from "./ask-json.ts";
-import { remembered } from "./authorization-memory.ts";
+import { keyOfServer, remembered } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 
 /** How a tool server says it is to be authorized for. */
@@ -33,7 +33,7 @@ const KEPT_MS = 300_000;
 
 /** What the server says, kept for five minutes. */
 export async function protectedServer(parts: DiscoveryParts, tenantId: string, server: Pick<ToolServerEntry, "id" | "url">): Promise<ProtectedServer | Refusal> {
-  return remembered(parts.memory.servers, `${server.id}\n${server.url}`, parts.clock.now(), KEPT_MS, async () => {
+  return remembered(parts.memory.servers, keyOfServer(server), parts.clock.now(), KEPT_MS, async () => {
     const told = await askServer(parts, server.url);
     const byAdmin = await enteredClient(parts, tenantId, server.id);
     if (byAdmin === null) return told;

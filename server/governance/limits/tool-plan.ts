@@ -12,7 +12,7 @@ const PERIODS = [
 /**
  * What a call of a tool server's tool, prompt or resource is held to (interface 8.4): the group and each of its
  * ancestors, each with what it sets for all servers and for this one. `principal` is whom `max_concurrency_per_user`
- * counts. Hours and days are counted from the first call this gateway sees in them: there is no total to warm them from.
+ * counts.
  */
 export function toolPlan(scope: GroupScope, serverId: string, principal: string, at: number): CallPlan {
   const { policies } = scope.tenant;
@@ -36,7 +36,7 @@ export function toolPlan(scope: GroupScope, serverId: string, principal: string,
         const limit = said(path);
         if (limit === null) continue;
         const startsAt = periodStart(period, at);
-        windows.push({ key: `${key}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`, scope: index, measure: "requests", limit, hard: true, warnAt: null, startsAt, resetsAt: periodEnd(period, at), limitType, truth: null });
+        windows.push({ key: `${key}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`, scope: index, measure: "requests", limit, hard: true, warnAt: null, startsAt, resetsAt: periodEnd(period, at), limitType, truth: { kind: "tools", groupId: id, serverId: item === "" ? null : item } });
       }
     }
   }

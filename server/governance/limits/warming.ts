@@ -84,6 +84,10 @@ export class Warming {
         found.set(index, total[measure]);
         continue;
       }
+      if (truth.kind === "tools") {
+        found.set(index, (await this.truth.tools(plan.tenantId, at)).ofBranch(scope.tenant.policies, { groupId: truth.groupId, serverId: truth.serverId, since: startsAt }));
+        continue;
+      }
       const moment = truth.period === "day" ? startsAt : Math.max(at, startsAt);
       const key = `${plan.tenantId} ${utcDay(moment)}`;
       let day = days.get(key);

@@ -1,18 +1,23 @@
 import { needsApproval } from "../../directory/tools/tool-access.ts";
-import { redeemApproval, requestApproval } from "../../directory/tools/approvals.ts";
+import { redeemApproval, redeemAsked, redeemShown, requestApproval } from "../../directory/tools/approvals.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { canonicalJson, digestOf } from "../../wire/mcp/tool-definitions.ts";
-import type { Call, ToolTarget } from "../call.ts";
+import type { Call, ToolRoute, ToolTarget } from "../call.ts";
+import { isRefusal, type WholeAnswer } from "../surface.ts";
 import { type CarryOn, carriedOn, carryOn } from "./approval-chain.ts";
+import { approvalRequired, askedByState, canShowAddress, takeAnswer, whenDecided } from "./approval-question.ts";
+import type { HeldCall } from "./asked-first.ts";
+import { heldForApproval, notGiven, sessionDigest } from "./approval-wait.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
 /**
- * Holds a call of a tool that needs approval: makes the request for it, or redeems the token of one that was approved.
- * A refusal withholds the call, everything else lets it go on; what carries the approval on is for answers that ask a
- * stateless caller for input. `name` is the tool as its server knows it.
+ * Holds a call of a tool that needs approval: makes the request for it, or redeems one that was approved, by its token
+ * or by what the gateway gave a client that can show the way to it. A refusal, an answer and a held call withhold it,
+ * everything else lets it go on; what carries the approval on is for answers that ask a stateless caller for input.
+ * `name` is the tool as its server knows it.
  */
-export async function approvalGate(call: Call, request: ToolRequest, { server, access }: ToolTarget, name: string, parts: ToolParts): Promise<Refusal | CarryOn | null> {
+export async function approvalGate(call: Call, request: ToolRequest, { virtual }: Pick<ToolRoute, "virtual">, { server, access }: ToolTarget, name: string, parts: ToolParts): Promise<Refusal | WholeAnswer | HeldCall | CarryOn | null> {
   const { identity, scope } = call;
   const stateless = request.envelope !== null;
   const state = stateless && request.message?.params.requestState !== undefined;
@@ -22,22 +27,41 @@ export async function approvalGate(call: Call, request: ToolRequest, { server, a
   const requesterId = identity.userId ?? identity.credentialId;
   const argumentsDigest = digestOf(given);
   const terms = { tenantId: identity.tenantId, requesterId, requesterGroupId: scope.groupId, serverId: server.id, capabilityName: name, argumentsDigest };
+  const redemption = { ...terms, callId: call.id };
   const owner = JSON.stringify([identity.tenantId, requesterId, scope.groupId, request.target.kind, request.target.id, server.id, name, argumentsDigest]);
   const covered = (approvalId: string): CarryOn | null => {
     call.row.consumed_approval_request_id = approvalId;
     call.row.agent_authz_decision = "allow";
     return stateless ? carryOn(call, owner, approvalId, access.approvalTimeoutSeconds, parts) : null;
   };
+  const blocked = () => {
+    call.row.proxy_subtype = "approval_required";
+    call.row.agent_authz_decision = "approval_required";
+  };
   try {
-    const carried = state ? await carriedOn(call, request, owner, parts) : null;
+    const answered = state ? takeAnswer(request, owner, parts) : null;
+    if (answered !== null && needsApproval(access, name)) {
+      // What was refused to be opened is told as to any other client.
+      const found = await whenDecided(call, server.url, answered.id, parts, answered.declined ? 0 : undefined);
+      if (found !== null && isRefusal(found)) return found;
+      if (found?.status === "approved") return (await redeemAsked(parts, found.id, redemption)) ? covered(found.id) : refuse("approval_token_invalid");
+      blocked();
+      if (found?.status !== "pending") return notGiven(found);
+      return answered.declined ? approvalRequired(found) : askedByState(call, request, owner, found, answered.round + 1, parts);
+    }
+    const carried = state && answered === null ? await carriedOn(call, request, owner, parts) : null;
     if (carried === "over") return refuse("approval_token_invalid", "What carries the approval of this call on was used already, or came too late.");
     if (carried !== null) return covered(carried);
     if (!needsApproval(access, name)) return null;
     const token = call.request.headers.get("x-approval-token");
     if (token !== null) {
-      const redeemed = await redeemApproval(parts, token, { ...terms, callId: call.id });
+      const redeemed = await redeemApproval(parts, token, redemption);
       return redeemed === null ? refuse("approval_token_invalid") : covered(redeemed);
     }
+    const shows = canShowAddress(call, request, virtual?.id ?? server.id, parts);
+    const session = stateless || !shows ? null : sessionDigest(parts, call.request.headers.get("mcp-session-id") ?? "");
+    const again = session === null ? null : await redeemShown(parts, session, redemption);
+    if (again !== null) return covered(again);
     const approval = await requestApproval(parts, {
       ...terms,
       serverConfigId: access.configId,
@@ -49,12 +73,15 @@ export async function approvalGate(call: Call, request: ToolRequest, { server, a
       metadata: { call_id: call.id, client_ip: call.ip },
       timeoutSeconds: access.approvalTimeoutSeconds,
     });
-    call.row.proxy_subtype = "approval_required";
-    call.row.agent_authz_decision = "approval_required";
-    return refuse("approval_required", undefined, {
-      headers: { "x-gw-approval-id": approval.id },
-      extra: { approval_id: approval.id, status: approval.status, expires_at: approval.expires_at, poll: `/v1/portal/approvals/${approval.id}/poll` },
-    });
+    blocked();
+    if (!shows) return approvalRequired(approval);
+    if (stateless) return askedByState(call, request, owner, approval, 0, parts);
+    const redeem = async (id: string) => {
+      if (!(await redeemAsked(parts, id, redemption))) return refuse("approval_token_invalid");
+      covered(id);
+      return null;
+    };
+    return { kind: "held", ask: heldForApproval(call, request, server.url, approval, redeem, parts), headers: { "x-gw-approval-id": approval.id } };
   } catch (error) {
     return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
   }

@@ -1,5 +1,6 @@
 import type { Call, ToolTarget } from "../call.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
+import { withoutExecution } from "../../wire/mcp/bridge.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
 import { answerGate } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
@@ -10,14 +11,10 @@ import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
-/** Tools without what only the handshake dialect says of running them as tasks; null when none says it. */
-function withoutExecution(tools: JsonValue | undefined): JsonValue[] | null {
+/** Null when no tool says anything of running as a task. */
+function plainTools(tools: JsonValue | undefined): JsonValue[] | null {
   if (!Array.isArray(tools) || !tools.some((tool) => isObject(tool) && tool.execution !== undefined)) return null;
-  return tools.map((tool) => {
-    if (!isObject(tool)) return tool;
-    const { execution: _execution, ...rest } = tool;
-    return rest;
-  });
+  return tools.map((tool) => (isObject(tool) ? withoutExecution(tool) : tool));
 }
 
 /** A server for callers of the dialect it does not speak. */
@@ -49,7 +46,7 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
           async edit(result, text) {
             if (message.method !== "tools/list") return null;
             const kept = await offeredTools(call, target, result, server.dialect === "stateless", sender.capabilities, parts);
-            const plain = session === null ? withoutExecution(kept ?? result.tools) : null;
+            const plain = session === null ? plainTools(kept ?? result.tools) : null;
             return kept === null && plain === null ? null : edited(text, { tools: JSON.stringify(plain ?? kept) });
           },
         },

@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
+import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { memberText, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
@@ -8,15 +9,17 @@ import { type AbortReason, abortReason, type Call, type ToolTarget } from "../ca
 import { readAnswerBody } from "../routing/read-answer.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import type { CarryOn } from "./approval-chain.ts";
+import { cancelRequest } from "./cancellation.ts";
+import { isOwnQuestion, takeClientAnswer } from "./client-answers.ts";
 import { departure } from "./departure.ts";
 import { knownTool } from "./listed-tools.ts";
 import { offeredToolsText } from "./offered-tools.ts";
 import { answerGate, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
-import { errorOf, tag } from "./relay.ts";
+import { accepted, errorOf, tag } from "./relay.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
 import { listMustBeRead } from "./registered-tools.ts";
-import { passedSession, upstreamSession } from "./session-token.ts";
+import { type ClientShows, passedSession, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
@@ -39,12 +42,20 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const headers: Record<string, string> = { ...passedHeaders(call.request.headers), ...credentials };
   // Nothing is known of a handshake client without a session.
   let client: JsonObject | null = request.envelope?.capabilities ?? null;
+  let shows = begins(message);
   const token = call.request.headers.get("mcp-session-id");
   if (token !== null && request.envelope === null) {
     const session = upstreamSession(parts.secrets, owner, token);
     if (session === null) return refuse("session_not_found");
     headers["mcp-session-id"] = session.id;
-    client = session.apps ? APPS_HOST : {};
+    shows = session.shows;
+    client = shows.apps ? APPS_HOST : {};
+    if (message?.kind === "response" && isOwnQuestion(parts, message.id)) {
+      await takeClientAnswer(parts, token, message.id, message.document.value);
+      return accepted();
+    }
+    // The server may know nothing yet of what the gateway holds.
+    if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message.params.requestId);
   }
   if (request.envelope !== null && message?.method != null) {
     const mirrored = message.method === "tools/call" && request.capability !== null ? (knownTool(parts.memory, server, request.capability.name)?.params ?? []) : [];
@@ -68,7 +79,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
   }
   const own = response.headers.get("mcp-session-id");
-  const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, client === null ? beginsForApps(message) : showsApps(client)) }) };
+  const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }) };
   const edit: JudgeAnswer = async (answer) => {
     const { result } = answer.value;
     if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return offeredToolsText(call, target, answer, client, parts);
@@ -118,9 +129,10 @@ async function whole(call: Call, response: Response, headers: Record<string, str
   return { kind: "whole", status: response.status, headers, body: changed === null ? bytes : new TextEncoder().encode(changed), usage: null, failure };
 }
 
-/** Whether an `initialize` is that of a client which shows the interfaces of apps. */
-function beginsForApps(message: ToolRequest["message"]): boolean {
-  return message?.method === "initialize" && isObject(message.params.capabilities) && showsApps(message.params.capabilities);
+/** What the client of an `initialize` can show; of any other message nothing is known. */
+function begins(message: ToolRequest["message"]): ClientShows {
+  const capabilities = message?.method === "initialize" && isObject(message.params.capabilities) ? message.params.capabilities : {};
+  return { apps: showsApps(capabilities), addresses: showsAddresses(capabilities) };
 }
 
 function noteServerVersion(call: Call, result: unknown): void {

@@ -33,6 +33,11 @@ export function wholeAnswer(call: Call, text: string, dialect: Dialect, headers:
   };
 }
 
+/** Of a notification or an answer: nothing is said to it. */
+export function accepted(): WholeAnswer {
+  return { kind: "whole", status: 202, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
+}
+
 /** The error a message tells of; a tool's own failure is no error of the protocol, and is tagged on the row. */
 export function errorOf(call: Call, text: string): JsonObject | null {
   const value = JSON.parse(text) as JsonObject;

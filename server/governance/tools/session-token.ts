@@ -9,19 +9,28 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 
 const text = new TextDecoder();
 
-/** A session of the tool server itself, passed on. `apps`: whether the client that began it shows the interfaces of apps. */
-export function passedSession(secrets: SecretBox, owner: string, upstreamId: string, apps: boolean): string {
+/** What the client that began a session can show: the interfaces of apps, and addresses to open. */
+export interface ClientShows {
+  readonly apps: boolean;
+  readonly addresses: boolean;
+}
+
+const KINDS: Readonly<Record<string, ClientShows>> = { p: { apps: false, addresses: false }, a: { apps: true, addresses: false }, u: { apps: false, addresses: true }, b: { apps: true, addresses: true } };
+
+/** A session of the tool server itself, passed on. */
+export function passedSession(secrets: SecretBox, owner: string, upstreamId: string, { apps, addresses }: ClientShows): string {
   const id = Buffer.from(upstreamId).toString("base64url");
-  const kind = apps ? "a" : "p";
+  const kind = addresses ? (apps ? "b" : "u") : apps ? "a" : "p";
   return `${kind}.${id}.${secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`)}`;
 }
 
 /** The tool server's own id; null when the token is not this caller's. */
-export function upstreamSession(secrets: SecretBox, owner: string, token: string): { readonly id: string; readonly apps: boolean } | null {
-  const [kind, id, mac] = token.split(".");
-  if ((kind !== "p" && kind !== "a") || id === undefined || mac === undefined) return null;
+export function upstreamSession(secrets: SecretBox, owner: string, token: string): { readonly id: string; readonly shows: ClientShows } | null {
+  const [kind = "", id, mac] = token.split(".");
+  const shows = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
+  if (shows === undefined || id === undefined || mac === undefined) return null;
   const expected = secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`);
-  return mac.length === expected.length && timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) ? { id: text.decode(Buffer.from(id, "base64url")), apps: kind === "a" } : null;
+  return mac.length === expected.length && timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) ? { id: text.decode(Buffer.from(id, "base64url")), shows } : null;
 }
 
 /** Something this gateway will read back, and nobody else can. */

@@ -7,7 +7,8 @@ import { abortReason, type Call } from "../call.ts";
 import type { Answer, WholeAnswer } from "../surface.ts";
 import { takeClientAnswer } from "./client-answers.ts";
 import { listened, type OpenChanges, sessionStream, subscriptionsOf } from "./listen.ts";
-import { type Relay, relayed, wholeAnswer } from "./relay.ts";
+import { accepted, type Relay, relayed, wholeAnswer } from "./relay.ts";
+import { cancellableRequest, cancelRequest } from "./cancellation.ts";
 import { sealed, unsealed } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -72,7 +73,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     return accepted();
   }
   if (message.kind === "notification") {
-    if (message.method === "notifications/cancelled") parts.memory.underWay.get(`${token}\n${String(message.params.requestId)}`)?.abort("client_disconnected");
+    if (message.method === "notifications/cancelled") await cancelRequest(parts, token, message.params.requestId);
     return accepted();
   }
   if (message.method?.startsWith("tasks/") === true) return wholeAnswer(call, notServed(message.id), "handshake");
@@ -91,9 +92,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     for (const tell of changed) tell();
     return empty();
   }
-  const key = `${token}\n${String(message.id)}`;
-  parts.memory.underWay.set(key, call.abort);
-  call.whenEnded.push(() => parts.memory.underWay.delete(key));
+  call.whenEnded.push(cancellableRequest(parts, token, message.id, call.abort, false));
   return relayed(call, cancellable(call, server.carry(message, sender, token)), "handshake");
 }
 
@@ -115,10 +114,6 @@ function initialized(call: Call, message: RpcMessage, server: SynthesizedServer,
 /** An error of this dialect leaves with 200: a 404 would end the session. */
 export function notServed(id: RpcId | null): string {
   return errorText(id, { code: -32601, message: "This method is not served here." });
-}
-
-function accepted(): WholeAnswer {
-  return { kind: "whole", status: 202, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
 }
 
 /** What of a server's capabilities the gateway can carry across. */

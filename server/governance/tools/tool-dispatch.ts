@@ -9,6 +9,7 @@ import { governToolCall } from "../argument-policies/govern-tool-call.ts";
 import type { Answer } from "../surface.ts";
 import type { CarryOn } from "./approval-chain.ts";
 import { approvalGate } from "./approval-gate.ts";
+import { askedFirst } from "./asked-first.ts";
 import { bridgedServer } from "./bridged-server.ts";
 import { knownTool } from "./listed-tools.ts";
 import { refuseOrigin } from "./origin.ts";
@@ -34,26 +35,38 @@ export function toolDispatch(shared: ToolParts): ToolDispatch {
     const parts = { ...shared, send: authorizedSend(shared.authorization, call, route.targets.map(({ server }) => server)) };
     if (target !== undefined && (route.virtual === null || route.capability !== null)) {
       const connecting = await connectGate(parts, call, request, target);
-      if (connecting !== null) return connecting;
+      if (connecting !== null) return "kind" in connecting && connecting.kind === "held" ? askedFirst(call, connecting, () => approved(call, request, route, parts)) : connecting;
     }
-    let carryOn: CarryOn | null = null;
-    if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
-      const denied = judged(call, request, route.capability.name);
-      if (denied !== null) return denied;
-      const unregistered = await refuseUnregistered(call, target, route.capability.name, parts);
-      if (unregistered !== null) return unregistered;
-      const held = await approvalGate(call, request, target, route.capability.name, parts);
-      if (typeof held === "object" && held !== null) return held;
-      carryOn = held;
-    }
-    if (route.virtual !== null) return serve(call, request, carrying(virtualServer(call, route.virtual, route, parts), carryOn), parts);
-    if (target === undefined) throw new Error("a call to a tool server has none");
-    const { dialect } = target.server;
-    const spoken = request.envelope !== null ? "stateless" : request.message === null && dialect === "stateless" && call.request.headers.get("mcp-session-id") === null ? "stateless" : "handshake";
-    if (request.subPath !== null && request.message === null) return (call.request.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
-    if (dialect === null || dialect === spoken || request.subPath !== null) return request.message === null && dialect === "stateless" ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } }) : pass(call, request, target, parts, carryOn);
-    return serve(call, request, carrying(bridgedServer(call, request, target, parts), carryOn), parts);
+    return approved(call, request, route, parts);
   };
+}
+
+/** What can be shown to its server, held to what else has to be said to it. */
+async function approved(call: Call, request: ToolRequest, route: ToolRoute, parts: ToolParts): Promise<Answer | Refusal> {
+  const [target] = route.targets;
+  let carryOn: CarryOn | null = null;
+  if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
+    const denied = judged(call, request, route.capability.name);
+    if (denied !== null) return denied;
+    const unregistered = await refuseUnregistered(call, target, route.capability.name, parts);
+    if (unregistered !== null) return unregistered;
+    const held = await approvalGate(call, request, route, target, route.capability.name, parts);
+    if (typeof held === "object" && held !== null) return "kind" in held && held.kind === "held" ? askedFirst(call, held, () => onwards(call, request, route, null, parts)) : held;
+    carryOn = held;
+  }
+  return onwards(call, request, route, carryOn, parts);
+}
+
+/** What nothing holds any more, on its way to its server. */
+async function onwards(call: Call, request: ToolRequest, route: ToolRoute, carryOn: CarryOn | null, parts: ToolParts): Promise<Answer | Refusal> {
+  const [target] = route.targets;
+  if (route.virtual !== null) return serve(call, request, carrying(virtualServer(call, route.virtual, route, parts), carryOn), parts);
+  if (target === undefined) throw new Error("a call to a tool server has none");
+  const { dialect } = target.server;
+  const spoken = request.envelope !== null ? "stateless" : request.message === null && dialect === "stateless" && call.request.headers.get("mcp-session-id") === null ? "stateless" : "handshake";
+  if (request.subPath !== null && request.message === null) return (call.request.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
+  if (dialect === null || dialect === spoken || request.subPath !== null) return request.message === null && dialect === "stateless" ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } }) : pass(call, request, target, parts, carryOn);
+  return serve(call, request, carrying(bridgedServer(call, request, target, parts), carryOn), parts);
 }
 
 /** The server with answers that ask for input changed so that the approval goes on with them. */

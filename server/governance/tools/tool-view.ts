@@ -8,6 +8,9 @@ export function toolView({ target, message, capability }: ToolRequest): RequestV
   const texts = (): readonly TextSlot[] => {
     const slots: TextSlot[] = [];
     if (message !== null && (message.method === "tools/call" || message.method === "prompts/get")) collect(message.params, "arguments", slots, () => message.document.touch("params"));
+    if (message?.method === "completion/complete") {
+      for (const [holder, key] of [[message.params.argument, "value"], [message.params.context, "arguments"]] as const) if (isObject(holder)) collect(holder, key, slots, () => message.document.touch("params"));
+    }
     return slots;
   };
   return {

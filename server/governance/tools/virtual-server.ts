@@ -3,9 +3,9 @@ import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { ChangeFilter } from "../../wire/mcp/changes.ts";
-import { type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
+import { type Sender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
 import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../../wire/mcp/namespace.ts";
-import { edited, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
+import { edited, errorText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
 import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import { answerGate } from "./answer-gate.ts";
@@ -40,9 +40,10 @@ export function virtualServer(call: Call, virtual: VirtualServerEntry, route: To
     carry(message, sender, session) {
       const kind = LISTS[message.method ?? ""];
       if (kind !== undefined) return list(call, kind, message, sender, session, route.targets, parts);
+      if (message.method === "completion/complete") return completed(call, message, sender, session, route.targets, parts);
       const member = NAMED_BY[message.method ?? ""];
       const target = route.targets[0];
-      return member === undefined || target === undefined || route.capability === null ? notThere(message) : delegate(call, { member, target, capability: route.capability, message, sender, session }, parts);
+      return member === undefined || target === undefined || route.capability === null ? notThere(message) : delegate(call, { edits: { [member]: route.capability.name }, target, capability: route.capability, message, sender, session }, parts);
     },
   };
 }
@@ -56,7 +57,7 @@ function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
   const all: Record<string, JsonObject> = { tools: {} };
   for (const { server } of targets) {
     for (const [name, value] of Object.entries(carriedCapabilities(server.capabilities))) {
-      if (name !== "tools" && name !== "prompts" && name !== "resources") continue;
+      if (name !== "tools" && name !== "prompts" && name !== "resources" && name !== "completions") continue;
       const said = (all[name] ??= {});
       for (const what of ["listChanged", "subscribe"]) if (isObject(value) && value[what] === true) said[what] = true;
     }
@@ -91,7 +92,8 @@ function namespacedChanges(slug: string, { honoured, notifications, close }: Cha
 }
 
 interface Delegation {
-  readonly member: string;
+  /** Members of the params as the member server knows them. */
+  readonly edits: Readonly<Record<string, JsonValue>>;
   readonly target: ToolTarget;
   readonly capability: NonNullable<ToolRoute["capability"]>;
   readonly message: RpcMessage;
@@ -99,13 +101,31 @@ interface Delegation {
   readonly session: string | null;
 }
 
+const REFERENCES: Readonly<Record<string, readonly ["prompt" | "resource", "name" | "uri"]>> = { "ref/prompt": ["prompt", "name"], "ref/resource": ["resource", "uri"] };
+
+/** A completion is the business of the member whose prompt or template it is for. A member that completes nothing has nothing to suggest. */
+async function* completed(call: Call, message: RpcMessage, sender: Sender, session: string | null, targets: readonly ToolTarget[], parts: ToolParts): Relay {
+  const { ref } = message.params;
+  const [type, member] = (isObject(ref) ? REFERENCES[String(ref.type)] : undefined) ?? ["prompt", null];
+  const name = isObject(ref) && member !== null ? ref[member] : undefined;
+  const named = typeof name === "string" ? memberOf({ type, name }) : null;
+  const target = targets.find(({ slug }) => slug === named?.slug);
+  if (!isObject(ref) || member === null || named === null || target === undefined) return errorText(message.id, { code: -32602, message: "params.ref must name a prompt or a resource template of this server." });
+  Object.assign(call.row, { server_id: target.server.id, server_version: target.server.serverVersion, mcp_capability_name: String(name).slice(0, 1000) });
+  if (!("completions" in target.server.capabilities)) {
+    const nothing = JSON.stringify({ completion: { values: [], total: 0, hasMore: false } });
+    return resultText(message.id, session === null ? statelessResult("completion/complete", nothing, null) : nothing);
+  }
+  return yield* delegate(call, { edits: { ref: { ...ref, [member]: named.capability.name } }, target, capability: named.capability, message, sender, session }, parts);
+}
+
 /** One member's own business, under the name the member knows. */
-async function* delegate(call: Call, { member, target, capability, message, sender, session }: Delegation, parts: ToolParts): Relay {
+async function* delegate(call: Call, { edits: own, target, capability, message, sender, session }: Delegation, parts: ToolParts): Relay {
   const slug = target.slug ?? "";
   const { _meta: _1, inputResponses: _2, requestState: _3, ...what } = message.params;
   const owner = `${principalOf(call)}\n${target.server.id}\n${message.method}\n${digestOf(what)}`;
-  const edits: Record<string, string> = { [member]: JSON.stringify(capability.name) };
-  const parsed: JsonObject = { ...message.params, [member]: capability.name };
+  const edits: Record<string, string> = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)]));
+  const parsed: JsonObject = { ...message.params, ...own };
   // State a member gave is sealed for that member and that request: a retry cannot carry it to another.
   // Of a handshake member there is none: its exchange waits in the gateway, which sealed that itself.
   if (target.server.dialect === "stateless" && typeof message.params.requestState === "string") {
@@ -151,7 +171,7 @@ async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Se
   asked.forEach(({ slug }, index) => {
     const listed = lists[index];
     if (listed == null) unavailable.push(slug ?? "");
-    else items.push(...listed.map((item) => namespacedItem(slug ?? "", kind, item)));
+    else items.push(...listed.map((item) => namespacedItem(slug ?? "", kind, kind === "tools" && session === null ? withoutExecution(item) : item)));
   });
   if (unavailable.length > 0) tag(call, "member_unavailable");
   const result = JSON.stringify({ [kind]: items, ...(unavailable.length > 0 ? { _meta: { [UNAVAILABLE]: unavailable } } : {}) });

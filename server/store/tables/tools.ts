@@ -119,5 +119,7 @@ export interface ApprovalTable {
   consumed_at: NullableStamp;
   /** The call that redeemed it or, where the tool asked for input, the last that carried it on. */
   consumed_by_call: string | null;
+  /** Digests of the handshake sessions in which the caller was shown the way to it. */
+  shown_in: WithDefault<string[]>;
   created_at: Stamp;
 }

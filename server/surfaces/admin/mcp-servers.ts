@@ -1,5 +1,5 @@
 import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
-import { mcpHealth, mcpServer, mcpServerCreate, mcpServerQuery, mcpServerUpdate, mcpSnapshot, refreshResult, testConnectionBody, testConnectionResult } from "@gatehouse/contracts/mcp-servers";
+import { mcpHealth, mcpServer, mcpServerCreate, mcpServerQuery, mcpServerUpdate, mcpSnapshot, refreshBody, refreshResult, testConnectionBody, testConnectionResult } from "@gatehouse/contracts/mcp-servers";
 import { ICON_BYTES, listMcpSnapshots, mcpServers, probedMcpServer, recordDiscovery, recordServerHealth, setMcpServerIcon } from "../../directory/tools/mcp-servers.ts";
 import { endpointUrl, type ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { Discovery } from "../../governance/tools/discovery.ts";
@@ -55,10 +55,11 @@ export const mcpServerOperations: readonly Operation[] = [
     method: "POST",
     path: `${PATH}/{id}/refresh-capabilities`,
     summary: "Discover again what a tool server offers",
-    description: "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing.",
+    description: "Keeps a snapshot, and tells how the tools differ from those before. What is inconclusive changes nothing. A server behind OAuth answers who shows it a token of its own: give one as `access_token`.",
+    body: refreshBody,
     answer: { status: 200, about: "What was found", schema: refreshResult },
     async run(call) {
-      const { status, detail, diff } = await refresh(call, idOf(call));
+      const { status, detail, diff } = await refresh(call, idOf(call), call.body.access_token);
       return { status, detail, diff, server: await mcpServers.get(call.services.directory, call.tenantId, idOf(call)) };
     },
   }),
@@ -120,10 +121,10 @@ export const mcpServerOperations: readonly Operation[] = [
   }),
 ];
 
-async function refresh(call: Pick<AdminCall<unknown, unknown>, "services" | "tenantId" | "write">, id: string) {
+async function refresh(call: Pick<AdminCall<unknown, unknown>, "services" | "tenantId" | "write">, id: string, accessToken?: string) {
   const { directory, toolServers } = call.services;
   const server = await probedMcpServer(directory, call.tenantId, id);
-  const discovery = await toolServers.discover(server);
+  const discovery = await toolServers.discover(accessToken === undefined || server.authType !== "oauth" ? server : { ...server, authType: "bearer", credential: accessToken });
   const { status, detail } = discovery;
   const diff = discovery.status === "found" ? await call.write((write) => recordDiscovery(write, call.tenantId, id, server.url, discovery.found, diffTools)) : null;
   return { status, detail, diff };

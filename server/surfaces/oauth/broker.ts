@@ -3,7 +3,8 @@ import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../governa
 import { type Answer, type Exchange, isRefusal, type Surface } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { consentPage, PAGE_HEADERS, plainPage } from "./pages.ts";
+import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { consentPage } from "./pages.ts";
 import { jsonRefusals, pageRefusals } from "./oauth-refusals.ts";
 
 /** The OAuth broker's operations (interface 4.5), each a surface. */

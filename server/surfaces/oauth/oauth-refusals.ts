@@ -1,6 +1,6 @@
 import type { Surface } from "../../governance/surface.ts";
-import type { ErrorCode, Refusal } from "../../kernel/errors.ts";
-import { PAGE_HEADERS, plainPage } from "./pages.ts";
+import type { ErrorCode } from "../../kernel/errors.ts";
+import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
 
 const nothing = new Uint8Array(0);
 
@@ -20,6 +20,6 @@ export const jsonRefusals: Pick<Surface, "refusal" | "streamError"> = {
 
 /** Refusals as pages: where they are read, a person sits at a browser. */
 export const pageRefusals: Pick<Surface, "refusal" | "streamError"> = {
-  refusal: (refusal: Refusal) => ({ headers: PAGE_HEADERS, body: plainPage("This did not work", refusal.message) }),
+  refusal: (refusal) => ({ headers: PAGE_HEADERS, body: plainPage("This did not work", refusal.message) }),
   streamError: () => nothing,
 };

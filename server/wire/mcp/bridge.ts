@@ -35,6 +35,12 @@ export function withoutTasks(extensions: JsonObject): JsonObject {
   return rest;
 }
 
+/** A tool without what only the handshake dialect says of running it as a task. */
+export function withoutExecution(tool: JsonObject): JsonObject {
+  const { execution: _execution, ...rest } = tool;
+  return rest;
+}
+
 export interface Sender {
   readonly version: string;
   readonly capabilities: JsonObject;

@@ -1,0 +1,99 @@
+import type { Approval } from "@gatehouse/contracts/approvals";
+import { approveApproval, findApproval, rejectApproval } from "../../directory/tools/approvals.ts";
+import { logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
+import { openEnvelope } from "../../governance/authorization/envelope.ts";
+import type { WholeAnswer } from "../../governance/surface.ts";
+import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { isUuid } from "../../kernel/ids.ts";
+import { escaped, page, PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+
+/**
+ * Where a client that can show addresses sends people to: how an approval stands, and a way to decide it for whoever
+ * signs in there and may. The ticket in the address lets it be looked at, without the call's arguments, and nothing more.
+ */
+
+const PATH = "/v1/portal/approvals/:id/page";
+const RENEW_SECONDS = 5;
+const STATE: Readonly<Record<Approval["status"], string>> = {
+  pending: "Nobody has decided yet.",
+  approved: "It was approved. You can go back: the call goes on.",
+  rejected: "It was rejected.",
+  expired: "Its time has run out.",
+};
+
+type Asked = PortalRequest<unknown, unknown>;
+
+export const approvalPageRoutes: readonly PortalRoute[] = [
+  portalOperation({
+    admits: "anyone",
+    method: "GET",
+    path: PATH,
+    name: "approval_page",
+    async run(request) {
+      const query = new URL(request.call.request.url).searchParams;
+      const { approval, ticket } = await shown(request, query.get("ticket") ?? "");
+      return approval.status === "pending" && query.has("decide") ? decidePage(approval, ticket) : statePage(approval, ticket);
+    },
+  }),
+  portalOperation({
+    admits: "anyone",
+    isAuth: true,
+    method: "POST",
+    path: PATH,
+    name: "approval_page",
+    form: true,
+    async run(request) {
+      const { services, call, bytes } = request;
+      const form = new URLSearchParams(new TextDecoder().decode(bytes));
+      const { approval, ticket, tenantId } = await shown(request, form.get("ticket") ?? "");
+      const decision = form.get("decision");
+      if (approval.status !== "pending") return statePage(approval, ticket);
+      if (decision !== "approve" && decision !== "reject") return refuse("invalid_body", "Choose whether to approve or to reject.");
+      const { user } = await signIn(request, tenantId, form);
+      Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
+      const viewer = { requesterId: user.id, groupIds: (await services.users.find(tenantId, user.id))?.group_ids ?? [] };
+      const note = form.get("note")?.trim().slice(0, 2000) ?? "";
+      const resolve = decision === "approve" ? approveApproval : rejectApproval;
+      await resolve(services.directory, tenantId, approval.id, { name: user.username, viewer }, note === "" ? null : note);
+      return statePage((await findApproval(services.directory, tenantId, approval.id)) ?? approval, ticket);
+    },
+  }),
+].map((route) => ({ ...route, surface: (services) => ({ ...route.surface(services), refusal: ({ message }: Refusal) => ({ headers: PAGE_HEADERS, body: plainPage("This did not work", message) }) }) }));
+
+/** The approval a ticket was made for. The row is the tenant's whose approval it is. */
+async function shown({ services, call, params }: Asked, ticket: string): Promise<{ approval: Approval; ticket: string; tenantId: string }> {
+  const { directory } = services;
+  const id = params.id ?? "";
+  const says = isUuid(id) ? openEnvelope(directory.secrets, "approval", id, ticket, directory.clock.now()) : null;
+  const tenantId = typeof says?.tenantId === "string" ? says.tenantId : null;
+  const approval = tenantId === null ? null : await findApproval(directory, tenantId, id);
+  if (tenantId === null || approval === null) throw new Refused(refuse("not_found"));
+  call.row.tenant_id = tenantId;
+  return { approval, ticket, tenantId };
+}
+
+async function signIn({ services, origin }: Asked, tenantId: string, form: URLSearchParams): Promise<SignedIn> {
+  const first = await logIn(services.logins, tenantId, { username: form.get("username") ?? "", password: form.get("password") ?? "" }, origin);
+  return "tempToken" in first ? logInWithCode(services.logins, { tempToken: first.tempToken, code: (form.get("code") ?? "").trim() }, origin) : first;
+}
+
+function statePage(approval: Approval, ticket: string): WholeAnswer {
+  const decide = approval.status === "pending" ? `<p><a href="?ticket=${encodeURIComponent(ticket)}&amp;decide=1">I may decide this</a></p>` : "";
+  return written(page("Approval of a tool call", `${factsOf(approval)}<p><strong>${STATE[approval.status]}</strong></p>${decide}`, approval.status === "pending" ? RENEW_SECONDS : null));
+}
+
+function decidePage(approval: Approval, ticket: string): WholeAnswer {
+  const field = (name: string, label: string, rest: string) => `<label for="${name}">${label}</label><input id="${name}" name="${name}" ${rest}>`;
+  const fields = field("username", "User name", 'autocomplete="username" required') + field("password", "Password", 'type="password" autocomplete="current-password" required') + field("code", "Code of your authenticator, if you use one", 'inputmode="numeric" autocomplete="one-time-code"') + field("note", "Note", "");
+  const form = `<form method="post" action="?"><input type="hidden" name="ticket" value="${escaped(ticket)}">${fields}<button class="main" name="decision" value="approve">Approve</button><button name="decision" value="reject">Reject</button></form>`;
+  return written(page("Decide on a tool call", `${factsOf(approval)}<p>Sign in to show that you may decide. Nobody decides on what they asked for themselves. The arguments of the call stand in the portal.</p>${form}`));
+}
+
+function factsOf({ server_name: server, capability_name: name, requester_display: who, created_at: created, expires_at: expires }: Approval): string {
+  return `<p><strong>${escaped(who)}</strong> asks to call <code>${escaped(name)}</code> of <strong>${escaped(server)}</strong>.</p><p>Asked ${escaped(created)}, good until ${escaped(expires)}.</p>`;
+}
+
+function written(html: string): WholeAnswer {
+  return { kind: "whole", status: 200, headers: PAGE_HEADERS, body: new TextEncoder().encode(html), usage: null, failure: null };
+}
