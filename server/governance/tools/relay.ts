@@ -33,9 +33,12 @@ export function wholeAnswer(call: Call, text: string, dialect: Dialect, headers:
   };
 }
 
+function errorOf(call: Call, text: string): JsonObject | null {
+  return errorIn(call, JSON.parse(text) as JsonObject);
+}
+
 /** The error a message tells of; a tool's own failure is no error of the protocol, and is tagged on the row. */
-export function errorOf(call: Call, text: string): JsonObject | null {
-  const value = JSON.parse(text) as JsonObject;
+export function errorIn(call: Call, value: JsonObject): JsonObject | null {
   if (isObject(value.error)) return value.error;
   if (isObject(value.result) && value.result.isError === true) tag(call, "tool_error");
   return null;
