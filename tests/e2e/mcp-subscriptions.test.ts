@@ -7,8 +7,8 @@ import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 /** Many who listen to the changes of tool servers, and some who do not read what they hear. */
 const SUBSCRIPTIONS = Number(process.env.MCP_SUBSCRIPTIONS ?? 1_000);
 const MOST_MB = 300;
-/** Room for what buffers of connections and a collector that is late hold, beside what is bounded. */
-const MOST_GROWTH_MB = 120;
+/** Half of what is sent to them: what was on its way when they stopped, and a collector that is late. */
+const MOST_GROWTH_MB = 320;
 const CHANGED = "notifications/tools/list_changed";
 
 let world: World;
