@@ -97,7 +97,7 @@ test.each(["handshake", "stateless"] as const)("an approval that one process ask
     const message = stateless(1, "tools/call", { name: "test_simple_text", arguments: {} });
     const held = await post(urls[round % 2] ?? "", approving.apiKey, message);
     const { approval_token: token } = await admin.post(`/v1/admin/approvals/${held.body.error.data.approval_id}/approve`, {});
-    const outcomes = await Promise.all(Array.from({ length: 6 }, (_, at) => post(urls[at % 2] ?? "", approving.apiKey, message, { "x-approval-token": token })));
+    const outcomes = await Promise.all(Array.from({ length: 6 }, (_, turn) => post(urls[turn % 2] ?? "", approving.apiKey, message, { "x-approval-token": token })));
     expect(outcomes.filter(({ body }) => body.result !== undefined)).toHaveLength(1);
     expect(outcomes.filter(({ body }) => body.error?.data?.code === "approval_token_invalid")).toHaveLength(5);
   }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { bannedPatterns } from "./banned-patterns.ts";
+import { cpuMs } from "../../../tests/support/cpu-time.ts";
 
 function compiled(patterns: readonly string[]) {
   const detector = bannedPatterns(patterns);
@@ -17,6 +18,8 @@ describe("a banned pattern finds", () => {
     ["\\bEMP-\\d{4}\\b", "EMP-1234 xEMP-5678 EMP-99999", ["EMP-1234"]],
     ["(?i)secret (plan|code)", "The SECRET Plan and the secret codex", ["SECRET Plan", "secret code"]],
     ["^start", "start and start", ["start"]],
+    ["end$", `end ${"word ".repeat(60)}the end`, ["end"]],
+    ["(a+)+$", `${"a".repeat(500)} aa`, ["aa"]],
     ["a{3}", "aaaaaaa", ["aaa", "aaa"]],
     ["\\p{Greek}+", "alpha \u03b1\u03b2\u03b3 beta", ["\u03b1\u03b2\u03b3"]],
     ["x.*y", `x${"-".repeat(93)}y x${"-".repeat(94)}y`, [`x${"-".repeat(93)}y`]],
@@ -63,9 +66,9 @@ test("hostile patterns on hostile texts cost time linear in the text", () => {
   ];
   for (const [pattern, text] of hostile) {
     const detector = compiled([pattern]);
-    const began = performance.now();
+    const began = cpuMs();
     detector.find(text, 0, text.length, true);
-    const perKilobyte = ((performance.now() - began) * 1000) / (text.length / 1024);
+    const perKilobyte = (cpuMs(began) * 1000) / (text.length / 1024);
     console.log(`${pattern.padEnd(20)} ${perKilobyte.toFixed(0)} us/KB`);
     expect(perKilobyte).toBeLessThan(100_000);
   }
