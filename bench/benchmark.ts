@@ -59,6 +59,8 @@ export async function runBenchmark(cases: ReadonlyMap<string, Case>, options: Ar
     const caseDeadline = Date.now() + (deadline - Date.now()) / left--;
     const wanted = targets.filter((target) => (it.kind === "soak" ? it.target === target.name : (it.targets ?? USUAL_TARGETS).includes(target.name)));
     try {
+      // A tool server is asked what it is when it is registered.
+      await upstream.answerWith(it.call.upstream);
       const entrances = new Map<Target, Entrance>();
       for (const target of wanted) {
         try {

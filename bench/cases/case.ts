@@ -7,7 +7,16 @@ import type { TargetName } from "../targets/target.ts";
  */
 export type UpstreamAnswer =
   | { readonly kind: "json"; readonly body: string }
-  | { readonly kind: "stream"; readonly frames: readonly string[]; readonly framesPerWrite: number };
+  | { readonly kind: "stream"; readonly frames: readonly string[]; readonly framesPerWrite: number }
+  | ToolServerAnswer;
+
+/** A tool server of one dialect, which answers by method and under the id it was asked with. */
+export interface ToolServerAnswer {
+  readonly kind: "tool_server";
+  readonly dialect: "handshake" | "stateless";
+  /** Each as JSON text. */
+  readonly results: Readonly<Record<string, string>>;
+}
 
 /**
  * When an answer counts as whole. The first answer of a connection is checked in full, and so is every later one
@@ -29,11 +38,11 @@ export interface CallShape {
   /** The JSON body for a model of that name. */
   readonly body: (model: string) => object;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The format the upstream speaks: which provider the gateways use for it. */
-  readonly upstreamFormat: "openai" | "anthropic";
+  /** The format the upstream speaks: which provider the gateways use for it, or that it is a tool server. */
+  readonly upstreamFormat: "openai" | "anthropic" | "mcp";
   readonly upstream: UpstreamAnswer;
   readonly check: AnswerCheck;
-  /** Body and check only where the gateway translates between formats. */
+  /** Body and check only where the gateway translates between formats. A tool server's id goes behind the path. */
   readonly atGatehouse: { readonly path: string; readonly body?: CallShape["body"]; readonly check?: AnswerCheck };
 }
 
@@ -46,8 +55,8 @@ export interface ComparisonCase {
   readonly targets?: readonly TargetName[];
   /** Only when it is asked for by its name. */
   readonly byName?: true;
-  /** Further governance on the resource group that the case's key is bound to. */
-  readonly configure?: (admin: Admin, groupId: string) => Promise<void>;
+  /** Further governance on the resource group that the case's key is bound to; `serverId` where a tool server is called. */
+  readonly configure?: (admin: Admin, groupId: string, serverId: string | null) => Promise<void>;
 }
 
 /** Watches one target's memory over many calls. */

@@ -29,11 +29,11 @@ export interface Comparison {
 }
 
 /**
- * Runs the targets in turns, round after round, each alone while it is measured. A noisy neighbour then disturbs all of
+ * Runs the targets in turns, the upstream already answering as the case wants it, round after round, each alone while it is measured. A noisy neighbour then disturbs all of
  * them alike, and medians over the rounds drop what it hit once. Ends early, with at least one round, at `deadline`.
  */
 export async function compare(
-  { call, connections }: ComparisonCase,
+  { connections }: ComparisonCase,
   entrances: ReadonlyMap<Target, Entrance>,
   client: LoadClient,
   upstream: Upstream,
@@ -42,7 +42,6 @@ export async function compare(
   /** Targets that have served no case yet; those this one warms up are taken out. */
   fresh: Set<Target>,
 ): Promise<Comparison> {
-  await upstream.answerWith(call.upstream);
   const running = new Map(entrances);
   const failed = new Map<TargetName, string>();
   const rounds: Round[] = [];

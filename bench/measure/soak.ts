@@ -28,9 +28,8 @@ async function reading(pid: number): Promise<Split> {
 }
 
 export async function soak(soakCase: SoakCase, target: Target, entrance: Entrance, client: LoadClient, upstream: Upstream, calls: number, deadline: number): Promise<SoakResult> {
-  const { call, connections, sampleEvery } = soakCase;
+  const { connections, sampleEvery } = soakCase;
   const readings: Split[] = [];
-  await upstream.answerWith(call.upstream);
   let done = 0;
   let busyMs = 0;
   let peakMb = 0;

@@ -7,6 +7,7 @@ import { scratchDirectory } from "../processes/scratch.ts";
 import { Admin } from "./admin.ts";
 import { announcedAddresses } from "./announced-addresses.ts";
 import { respondsAt } from "./readiness.ts";
+import { openSession, registerToolServer } from "./gatehouse-tools.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { type Entrance, type Preparation, type StartTarget, type Target, UPSTREAM_MODEL } from "./target.ts";
 
@@ -47,7 +48,7 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
   await admin.login("admin", PASSWORD);
   const providers = new Set<string>();
 
-  async function makeProvider(format: Preparation["call"]["upstreamFormat"]): Promise<void> {
+  async function makeProvider(format: Exclude<Preparation["call"]["upstreamFormat"], "mcp">): Promise<void> {
     const base = `http://127.0.0.1:${upstream.port}`;
     await admin.post("/v1/admin/providers", {
       provider_key: `bench-${format}`,
@@ -59,22 +60,26 @@ async function start(upstream: Upstream, name: Target["name"], command: string[]
     });
   }
 
-  /** A group, a key and a model of the case's own, so that what one case configures touches no other. */
+  /** A group, a key and a model or tool server of the case's own, so that what one case configures touches no other. */
   async function prepare({ name: caseName, call, configure }: Preparation): Promise<Entrance> {
     const format = call.upstreamFormat;
-    if (!providers.has(format)) await makeProvider(format);
+    if (format !== "mcp" && !providers.has(format)) await makeProvider(format);
     providers.add(format);
     const group = await admin.post("/v1/admin/resource-groups", { name: `bench-${caseName}`, display_name: `Benchmark ${caseName}`, group_type: "team" });
     const groupId = String(group["id"]);
     const model = `bench-${caseName}`;
-    await admin.post("/v1/admin/llms", { name: model, model_name: UPSTREAM_MODEL, mode: "chat", provider: `bench-${format}`, enabled: true, group_ids: [groupId] });
+    const serverId = format === "mcp" ? await registerToolServer(admin, caseName, `http://127.0.0.1:${upstream.port}`, groupId) : null;
+    if (serverId === null) await admin.post("/v1/admin/llms", { name: model, model_name: UPSTREAM_MODEL, mode: "chat", provider: `bench-${format}`, enabled: true, group_ids: [groupId] });
     const key = await admin.post(`/v1/admin/resource-groups/${groupId}/api-keys`, { name: `bench-${caseName}`, access_mode: "shared" });
-    await configure?.(admin, groupId);
-    const { path, body = call.body, check = call.check } = call.atGatehouse;
+    await configure?.(admin, groupId, serverId);
+    const { body = call.body, check = call.check } = call.atGatehouse;
+    const path = call.atGatehouse.path + (serverId ?? "");
+    const headers = { ...call.headers, authorization: `Bearer ${String(key["key_value"])}` };
+    const session = serverId === null || call.headers?.["mcp-session-id"] === undefined ? {} : await openSession(`${runtime}${path}`, headers);
     return {
       port: Number(new URL(runtime).port),
       path,
-      headers: { ...call.headers, authorization: `Bearer ${String(key["key_value"])}` },
+      headers: { ...headers, ...session },
       body: JSON.stringify(body(model)),
       check,
     };

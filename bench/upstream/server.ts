@@ -2,6 +2,7 @@ import type { Socket } from "bun";
 import type { UpstreamAnswer } from "../cases/case.ts";
 import { MessageReader } from "../wire/message-reader.ts";
 import type { UpstreamReport, UpstreamRequest } from "./protocol.ts";
+import { toolServerAnswers } from "./tool-server.ts";
 
 /** The fake provider: a process of its own that answers every POST with bytes made beforehand. */
 
@@ -12,10 +13,10 @@ interface Connection {
 }
 
 const EMPTY_LIST = [Buffer.from('HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 27\r\n\r\n{"object":"list","data":[]}')];
-let answer: Buffer[] = EMPTY_LIST;
+let answerTo: (body: () => string) => readonly Buffer[] = () => EMPTY_LIST;
 let served = 0;
 
-function bytesOf(given: UpstreamAnswer): Buffer[] {
+function bytesOf(given: Exclude<UpstreamAnswer, { kind: "tool_server" }>): Buffer[] {
   const common = "x-request-id: req_bench_0f3c1d\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\n";
   if (given.kind === "json") {
     return [Buffer.from(`HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n${common}Content-Length: ${Buffer.byteLength(given.body)}\r\n\r\n${given.body}`)];
@@ -55,8 +56,9 @@ const server = Bun.listen<Connection>({
         if (!reader.complete) return;
         const isCall = reader.head.startsWith("POST ");
         if (isCall) served++;
+        const given = isCall ? answerTo(() => reader.body.toString("utf8", 0, reader.length)) : EMPTY_LIST;
         reader.reset();
-        send(socket, isCall ? answer : EMPTY_LIST);
+        send(socket, given);
       }
     },
     drain(socket) {
@@ -69,7 +71,11 @@ const server = Bun.listen<Connection>({
 const report = (message: UpstreamReport) => process.send?.(message);
 
 process.on("message", (request: UpstreamRequest) => {
-  if (request.answer) answer = bytesOf(request.answer);
+  if (request.answer?.kind === "tool_server") answerTo = toolServerAnswers(request.answer);
+  else if (request.answer) {
+    const bytes = bytesOf(request.answer);
+    answerTo = () => bytes;
+  }
   if (request.restart) served = 0;
   report({ served });
 });

@@ -5,6 +5,8 @@ import { approvalDemand } from "../support/approvals.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane } from "./admin-harness.ts";
 
 const clock = movableClock();
+/** Approvals that are raced for, each by every kind of caller at once. */
+const RACES = Number(process.env.APPROVAL_RACES ?? 50);
 const page = { limit: 50, offset: 0 };
 const boss = { name: "boss", viewer: null };
 let plane: ControlPlane;
@@ -33,7 +35,7 @@ async function approved(asked: ApprovalDemand) {
 
 describe("a token", () => {
   test("is redeemed by exactly one of many at once, every time", async () => {
-    for (let round = 0; round < 50; round++) {
+    for (let round = 0; round < Math.min(RACES, 50); round++) {
       const asked = demand();
       const { id, token } = await approved(asked);
       const outcomes = await Promise.all(Array.from({ length: 20 }, () => redeemApproval(plane.directory, token, redemption(asked))));
@@ -51,6 +53,38 @@ describe("a token", () => {
     for (const wrong of forged) expect(await redeemApproval(plane.directory, wrong, redemption(asked))).toBeNull();
     expect(await redeemApproval(plane.directory, token, redemption(asked))).toBe(id);
   });
+
+  test(`in ${RACES} races of its own callers with strangers, replays and latecomers is redeemed once or not at all`, async () => {
+    const other = () => crypto.randomUUID();
+    const changes: ((asked: ApprovalDemand, token: string) => readonly [Partial<ReturnType<typeof redemption>>, string])[] = [
+      (_asked, token) => [{ argumentsDigest: `digest-${other()}` }, token],
+      (_asked, token) => [{ requesterId: other() }, token],
+      (_asked, token) => [{ requesterGroupId: other() }, token],
+      (_asked, token) => [{ serverId: `mcp-${other()}` }, token],
+      (asked, token) => [{ capabilityName: `${asked.capabilityName} ` }, token],
+      (_asked, token) => [{ tenantId: "beta" }, token],
+      (_asked, token) => [{}, token.replace(/.$/, (last) => (last === "0" ? "1" : "0"))],
+      (_asked, token) => [{}, `${token.slice(0, 39)}_${"f".repeat(64)}`],
+    ];
+    const race = async (round: number) => {
+      const asked = demand({ timeoutSeconds: 900 });
+      const { id, token } = await approved(asked);
+      const strangers = [0, 1, 2].map((at) => changes[(round + at * 3) % changes.length]?.(asked, token) ?? ([{}, ""] as const));
+      const own = Array.from({ length: 3 }, () => redeemApproval(plane.directory, token, redemption(asked)));
+      const foreign = strangers.map(([rest, shown]) => redeemApproval(plane.directory, shown, { ...redemption(asked), ...rest }));
+      expect((await Promise.all(foreign)).filter((outcome) => outcome !== null)).toEqual([]);
+      expect((await Promise.all(own)).filter((outcome) => outcome !== null)).toEqual([id]);
+      expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
+    };
+    // Several races at once, so that approvals meet in the database too; then as many whose time has run out.
+    for (let round = 0; round < RACES; round += 10) await Promise.all(Array.from({ length: Math.min(10, RACES - round) }, (_, at) => race(round + at)));
+    const late = await Promise.all(Array.from({ length: Math.min(RACES, 200) }, async () => {
+      const asked = demand({ timeoutSeconds: 60 });
+      return { asked, ...(await approved(asked)) };
+    }));
+    clock.advance(60_000);
+    for (const { asked, token } of late) expect(await redeemApproval(plane.directory, token, redemption(asked))).toBeNull();
+  }, 60_000 + RACES * 200);
 
   test("of another approval for the same call is its own", async () => {
     const asked = demand();

@@ -81,6 +81,31 @@ describe.each([
   });
 });
 
+/** Arguments whose spelling is changed, or one byte of what they say. */
+const TRIES = Number(process.env.APPROVAL_SPELLINGS ?? 12);
+
+test("an approval is for what the arguments say, however they are spelled, and for no other byte", async () => {
+  const { _meta } = stateless(1, "tools/call").params;
+  const body = (given: string) => `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${given},"_meta":${JSON.stringify(_meta)}}}`;
+  for (let at = 0; at < TRIES; at++) {
+    const text = `pay ${at} of ${asked++}`;
+    const given = `{"text":${JSON.stringify(text)},"amount":1234567890123456789${at % 10},"to":{"iban":"x${at}","note":"n"}}`;
+    const held = await post(servers.modern, team.apiKey, body(given));
+    const token = await approve(held.body.error.data.approval_id);
+    const before = calls(modern);
+    const changed = [given.replace('"n"', '"m"'), given.replace('"n"', '"n "'), given.replace('"note"', '"Note"'), given.replace(/(\d)\d,"to"/, '$17,"to"').replace("1234567890", at % 10 === 7 ? "1234567891" : "1234567890"), given.replace(/"amount":(\d+)/, '"amount":"$1"'), given.replace('{"iban"', '{"more":null,"iban"')];
+    for (const other of changed) {
+      expect(other).not.toBe(given);
+      const answer = await post(servers.modern, team.apiKey, body(other), { "x-approval-token": token });
+      expect([answer.status, answer.body.error?.data.code]).toEqual([403, "approval_token_invalid"]);
+    }
+    expect(calls(modern)).toBe(before);
+    const respelled = `{ "to" : {"note":"\\u006e", "iban":"x${at}"},\n"amount":1234567890123456789${at % 10}.0 ,"text":${JSON.stringify(text)}}`;
+    expect((await post(servers.modern, team.apiKey, body(respelled), { "x-approval-token": token })).body.result.content[0].text).toBe(`new: ${text}`);
+    expect((await post(servers.modern, team.apiKey, body(given), { "x-approval-token": token })).body.error.data.code).toBe("approval_token_invalid");
+  }
+});
+
 test("a token is worth nothing for other arguments, another caller, another tool, or once rejected", async () => {
   const message = call("echo");
   const { id } = await blocked(servers.modern, message);

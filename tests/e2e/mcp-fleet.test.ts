@@ -8,7 +8,9 @@ import { statelessFixture } from "../conformance/stateless-fixture.ts";
 import { type AdminClient, rowsOf, signIn } from "../support/admin.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
-import { grant, newTeam, type Team, textOf } from "./mcp-harness.ts";
+import { startChangingServer } from "../support/changing-server.ts";
+import { rawStream } from "../support/raw-stream.ts";
+import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
 
 let database: TestDatabase;
 let gateways: GatewayProcess[];
@@ -85,6 +87,41 @@ describe.each([
     }
     await client.close();
   });
+});
+
+test.each(["handshake", "stateless"] as const)("an approval that one process asked for is redeemed at either, once (%s server)", async (server) => {
+  const approving = await newTeam(admin, `approving ${server}`);
+  await grant(admin, `approving ${server}`, ids[server], [approving.groupId], { approval_required_tools: ["test_simple_text"] });
+  const urls = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/mcp/${ids[server]}`);
+  for (let round = 0; round < 6; round++) {
+    const message = stateless(1, "tools/call", { name: "test_simple_text", arguments: {} });
+    const held = await post(urls[round % 2] ?? "", approving.apiKey, message);
+    const { approval_token: token } = await admin.post(`/v1/admin/approvals/${held.body.error.data.approval_id}/approve`, {});
+    const outcomes = await Promise.all(Array.from({ length: 6 }, (_, turn) => post(urls[turn % 2] ?? "", approving.apiKey, message, { "x-approval-token": token })));
+    expect(outcomes.filter(({ body }) => body.result !== undefined)).toHaveLength(1);
+    expect(outcomes.filter(({ body }) => body.error?.data?.code === "approval_token_invalid")).toHaveLength(5);
+  }
+});
+
+test.each(["handshake", "stateless"] as const)("whoever listens at either process hears of a change once (%s server)", async (dialect) => {
+  const changing = startChangingServer(dialect);
+  serving.push(changing);
+  const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `changing ${dialect}`, base_url: changing.baseUrl });
+  await grant(admin, `changing ${dialect}`, id, [team.groupId]);
+  const [one = "", other = ""] = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/mcp/${id}`);
+  const begun = await post(one, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } } });
+  const inSession = { "x-api-key": team.apiKey, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };
+  const wish = JSON.stringify(stateless("l", "subscriptions/listen", { notifications: { toolsListChanged: true } }));
+  const listening = [one, other].map((url) => rawStream(url, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" }, wish));
+  await Promise.all(listening.map((stream) => stream.until("subscriptions/acknowledged")));
+  // A session that one process began is listened to at the other.
+  const streams = [...listening, rawStream(other, "GET", { accept: "text/event-stream", ...inSession })];
+  await streams[2]?.until("text/event-stream");
+  while (changing.listening() < 3) await Bun.sleep(20);
+  changing.tell("notifications/tools/list_changed");
+  await Promise.all(streams.map((stream) => stream.until("notifications/tools/list_changed")));
+  expect(streams.map((stream) => stream.count("notifications/tools/list_changed"))).toEqual([1, 1, 1]);
+  for (const stream of streams) stream.close();
 });
 
 test("every request left one row, and no letter is left lying", async () => {

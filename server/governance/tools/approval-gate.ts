@@ -1,7 +1,9 @@
 import { needsApproval } from "../../directory/tools/tool-access.ts";
 import { redeemApproval, redeemAsked, redeemShown, requestApproval } from "../../directory/tools/approvals.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { canonicalJson, digestOf } from "../../wire/mcp/tool-definitions.ts";
+import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
+import { memberText } from "../../wire/mcp/rpc.ts";
+import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
 import { isRefusal, type WholeAnswer } from "../surface.ts";
 import { type CarryOn, carriedOn, carryOn } from "./approval-chain.ts";
@@ -25,7 +27,7 @@ export async function approvalGate(call: Call, request: ToolRequest, { virtual }
   if (identity === null || scope === null || !(needsApproval(access, name) || state)) return null;
   const given = request.message?.params.arguments ?? {};
   const requesterId = identity.userId ?? identity.credentialId;
-  const argumentsDigest = digestOf(given);
+  const argumentsDigest = exactDigest(memberText(request.message?.document.memberText("params") ?? "{}", "arguments") ?? "{}");
   const terms = { tenantId: identity.tenantId, requesterId, requesterGroupId: scope.groupId, serverId: server.id, capabilityName: name, argumentsDigest };
   const redemption = { ...terms, callId: call.id };
   const owner = JSON.stringify([identity.tenantId, requesterId, scope.groupId, request.target.kind, request.target.id, server.id, name, argumentsDigest]);

@@ -1,5 +1,7 @@
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
+const MOST_WAITING = 16;
+
 /**
  * The messages of an exchange, and between them those that its server sends to the session instead: what a server asks
  * while it works on a request, it does not always ask on that request's own stream.
@@ -8,7 +10,9 @@ export class Aside {
   private readonly waiting: UpstreamMessage[] = [];
   private wake: () => void = () => undefined;
 
+  /** A server that asks faster than anybody can answer is not listened to. */
   readonly hear = (message: UpstreamMessage): void => {
+    if (this.waiting.length >= MOST_WAITING) return;
     this.waiting.push(message);
     this.wake();
   };

@@ -71,7 +71,7 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   const session = await pooledSession(server, { owner: principalOf(call), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
   if (isRefusal(session)) return session;
   const wanted = tellable(filter, session.capabilities);
-  const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, call.abort.signal, parts) : null;
+  const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;
   if (joined === null) return silence(call);
   const subscribed: string[] = [];
   for (const uri of wanted.uris) {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
 import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
-import { memberText, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { type AbortReason, abortReason, type Call, type ToolTarget } from "../call.ts";
 import { readAnswerBody } from "../routing/read-answer.ts";
@@ -16,7 +16,7 @@ import { knownTool } from "./listed-tools.ts";
 import { offeredToolsText } from "./offered-tools.ts";
 import { answerGate, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
-import { accepted, errorOf, tag } from "./relay.ts";
+import { accepted, errorIn, tag } from "./relay.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
 import { listMustBeRead } from "./registered-tools.ts";
 import { type ClientShows, passedSession, upstreamSession } from "./session-token.ts";
@@ -64,12 +64,12 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     Object.assign(headers, mirroredHeaders(request.envelope.version, message.method, request.capability, { ...writeParamHeaders(mirrored, message.params.arguments), ...paramHeadersOf(call.request.headers) }));
   }
   // Touched members are written anew, and nothing else.
-  const body = message === null ? request.body : new TextEncoder().encode(message.document.text());
+  const body = message === null ? request.body : message.document.text();
   const url = request.subPath === null ? server.url : `${server.baseUrl}${request.subPath}`;
   const unrecorded = departure(call, url, body, parts);
   if (unrecorded !== null) return unrecorded;
   const method = call.request.method;
-  const response = await parts.send({ url, method, headers, abort: call.abort, timeoutMs: server.timeoutMs, ...(body === null || method === "GET" ? {} : { body: new TextDecoder().decode(body) }) });
+  const response = await parts.send({ url, method, headers, abort: call.abort, timeoutMs: server.timeoutMs, ...(body === null || method === "GET" ? {} : { body: typeof body === "string" ? body : new TextDecoder().decode(body) }) });
   if (isRefusal(response)) return response;
   const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
@@ -96,7 +96,7 @@ function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, 
   call.row.proxy_subtype = "sse_stream";
   const { body: judged, verdicts } = judgedStream(body, id, edit);
   const codec = new RpcStream(id, (answer) => {
-    if (errorOf(call, answer.text) !== null) tag(call, "rpc_error");
+    if (errorIn(call, answer.value) !== null) tag(call, "rpc_error");
     const verdict = verdicts.get(answer.text);
     // An answer nobody has judged is nobody's to have; an error holds nothing that is judged.
     return verdict === undefined && answer.value.result !== undefined ? refuse("internal_error") : (verdict ?? null);
@@ -121,9 +121,9 @@ async function whole(call: Call, response: Response, headers: Record<string, str
   const answer = isJson(response) && bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
   const value = answer === null ? null : readUpstreamRpc(answer);
   if (value === null && bytes.byteLength > 0 && response.ok && withhold) return refuse("upstream_invalid_response", "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.");
-  const error = value === null || answer === null ? null : errorOf(call, answer);
+  const error = value === null ? null : errorIn(call, value);
   if (value !== null) noteServerVersion(call, value.result);
-  const changed = value === null || answer === null || memberText(answer, "result") === null ? null : await edit({ text: answer, value });
+  const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
   if (changed !== null && typeof changed !== "string") return changed;
   const failure = error !== null ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}` : response.status >= 400 ? `the tool server answered ${response.status}` : null;
   return { kind: "whole", status: response.status, headers, body: changed === null ? bytes : new TextEncoder().encode(changed), usage: null, failure };

@@ -38,9 +38,12 @@ export function accepted(): WholeAnswer {
   return { kind: "whole", status: 202, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
 }
 
+function errorOf(call: Call, text: string): JsonObject | null {
+  return errorIn(call, JSON.parse(text) as JsonObject);
+}
+
 /** The error a message tells of; a tool's own failure is no error of the protocol, and is tagged on the row. */
-export function errorOf(call: Call, text: string): JsonObject | null {
-  const value = JSON.parse(text) as JsonObject;
+export function errorIn(call: Call, value: JsonObject): JsonObject | null {
   if (isObject(value.error)) return value.error;
   if (isObject(value.result) && value.result.isError === true) tag(call, "tool_error");
   return null;

@@ -3,11 +3,11 @@ import type { JsonObject } from "../../wire/document.ts";
 import { isRefusal } from "../surface.ts";
 import { type PooledSession, sessionHeaders } from "./session-pool.ts";
 import type { ToolParts } from "./tool-parts.ts";
-import { isEventStream, upstreamMessages } from "./upstream-messages.ts";
+import { isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 
 /** Somebody who hears what a session's server says unasked. */
 interface Listener {
-  hear(message: JsonObject): void;
+  hear(message: UpstreamMessage): void;
   ended(): void;
 }
 
@@ -26,23 +26,31 @@ export interface SessionFeed {
 const HEAD_MS = 86_400_000;
 /** How long a server's refusal is waited for. */
 const MOST_WAIT_MS = 250;
-/** A listener that does not listen is let go before what waits for it grows. */
+/** A listener that does not listen is let go before what waits for it grows: so many messages, or characters of them. */
 const MOST_WAITING = 1_000;
+const MOST_WAITING_CHARACTERS = 1024 * 1024;
 
-/** Joins the feed of a session, which is opened when there is none; null when its server has no such stream. */
-export async function joinFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, signal: AbortSignal, parts: ToolParts): Promise<{ readonly feed: SessionFeed; readonly heard: AsyncGenerator<JsonObject, void>; leave(): void } | null> {
+/**
+ * Joins the feed of a session, which is opened when there is none; null when its server has no such stream. Only what
+ * is `wanted` is heard.
+ */
+export async function joinFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, wanted: (message: JsonObject) => boolean, signal: AbortSignal, parts: ToolParts): Promise<{ readonly feed: SessionFeed; readonly heard: AsyncGenerator<JsonObject, void>; leave(): void } | null> {
   const { feeds } = parts.memory;
   let feed = feeds.get(session.key);
   if (feed === undefined) {
     feed = openFeed(session, server, credentials, parts);
     feeds.set(session.key, feed);
   }
-  const waiting: JsonObject[] = [];
+  const waiting: UpstreamMessage[] = [];
+  let characters = 0;
   let over = false;
   let wake: () => void = () => undefined;
   const listener: Listener = {
     hear(message) {
-      if (waiting.push(message) > MOST_WAITING) over = true;
+      if (over || !wanted(message.value)) return;
+      waiting.push(message);
+      characters += message.text.length;
+      over = waiting.length > MOST_WAITING || characters > MOST_WAITING_CHARACTERS;
       wake();
     },
     ended() {
@@ -67,8 +75,10 @@ export async function joinFeed(session: PooledSession, server: ToolServerEntry, 
   async function* heard(): AsyncGenerator<JsonObject, void> {
     for (;;) {
       const message = waiting.shift();
-      if (message !== undefined) yield message;
-      else if (over) return;
+      if (message !== undefined) {
+        characters -= message.text.length;
+        yield message.value;
+      } else if (over) return;
       else {
         await new Promise<void>((resolve) => {
           wake = resolve;
@@ -120,7 +130,7 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
       for await (const message of upstreamMessages(response)) {
         const { value } = message;
         if (typeof value.method !== "string") continue;
-        if (value.id === undefined) for (const listener of listeners) listener.hear(value);
+        if (value.id === undefined) for (const listener of listeners) listener.hear(message);
         else for (const hear of [...session.exchanges].slice(0, 1)) hear(message);
       }
     } catch {

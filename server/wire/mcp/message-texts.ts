@@ -1,3 +1,5 @@
+import { textOf } from "../json-leaves.ts";
+
 /** Members whose values are the protocol's own or no text: names of kinds, addresses, bytes, times, what only programs read. */
 const WORDLESS = new Set(["jsonrpc", "id", "type", "role", "method", "mode", "mimeType", "format", "uri", "url", "data", "blob", "icons", "annotations", "_meta", "resultType", "requestState", "taskId", "status", "createdAt", "lastUpdatedAt", "cacheScope"]);
 /** What a tool gives as data of its own: there a name or a whole number may say as much as a text. */
@@ -34,7 +36,7 @@ export function replaceMessageTexts(message: string, change: (text: string) => s
       return token;
     }
     if (!token.startsWith('"')) return free && !wordless && /^-?\d+$/.test(token) ? written(token, token, change) : token;
-    const text = JSON.parse(token) as string;
+    const text = textOf(token);
     if (level?.object === true && level.name === null) {
       level.name = text;
       return level.free && !level.wordless ? written(token, text, change) : token;

@@ -1,0 +1,133 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { type ChangingServer, startChangingServer } from "../support/changing-server.ts";
+import { type RawStream, rawStream } from "../support/raw-stream.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
+
+/** Many who listen to the changes of tool servers, and some who do not read what they hear. */
+const SUBSCRIPTIONS = Number(process.env.MCP_SUBSCRIPTIONS ?? 1_000);
+const MOST_MB = 300;
+/** Half of what is sent to them: what was on its way when they stopped, and a collector that is late. */
+const MOST_GROWTH_MB = 320;
+const CHANGED = "notifications/tools/list_changed";
+
+let world: World;
+let team: Team;
+const servers: ChangingServer[] = [];
+const open = new Set<RawStream>();
+
+beforeAll(async () => {
+  world = await startWorld();
+  team = await newTeam(world.admin, "listeners");
+}, 120_000);
+afterAll(async () => {
+  for (const stream of open) stream.close();
+  await world.end();
+  await Promise.all(servers.map((server) => server.stop()));
+});
+
+/** A server of its own for each test: streams of handshake servers stay open for a while after their last listener. */
+async function newServer(dialect: "handshake" | "stateless"): Promise<{ readonly server: ChangingServer; readonly url: string }> {
+  const server = startChangingServer(dialect);
+  const name = `${dialect} ${servers.push(server)}`;
+  const { id, dialect: found } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: server.baseUrl });
+  expect(found).toBe(dialect);
+  await grant(world.admin, name, id, [team.groupId]);
+  return { server, url: `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}` };
+}
+
+async function residentMb(): Promise<number> {
+  const metrics = await (await fetch(`${world.gateway.adminUrl}/metrics`)).text();
+  return Number(/^gatehouse_resident_memory_bytes (\S+)$/m.exec(metrics)?.[1]) / 1e6;
+}
+
+const accept = "application/json, text/event-stream";
+
+function listen(url: string): RawStream {
+  const { params, ...message } = stateless("l", "subscriptions/listen", { notifications: { toolsListChanged: true, resourceSubscriptions: ["test://note"] } });
+  // Who can be asked for nothing: for others the gateway keeps a stream open a while longer.
+  const body = JSON.stringify({ ...message, params: { ...params, _meta: { ...params._meta, "io.modelcontextprotocol/clientCapabilities": {} } } });
+  const stream = rawStream(url, "POST", { accept, "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" }, body);
+  open.add(stream);
+  return stream;
+}
+
+/** The stream of changes of a session of its own. */
+async function listenInSession(url: string): Promise<RawStream> {
+  const begun = await post(url, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } } });
+  const stream = rawStream(url, "GET", { accept: "text/event-stream", "x-api-key": team.apiKey, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" });
+  open.add(stream);
+  return stream;
+}
+
+/** So many streams that are known to be open, a hundred at a time. */
+async function opened(count: number, one: () => RawStream | Promise<RawStream>, sign: string): Promise<RawStream[]> {
+  const streams: RawStream[] = [];
+  while (streams.length < count) {
+    const some = await Promise.all(Array.from({ length: Math.min(100, count - streams.length) }, one));
+    await Promise.all(some.map((stream) => stream.until(sign)));
+    streams.push(...some);
+  }
+  return streams;
+}
+
+async function closed(streams: readonly RawStream[]): Promise<void> {
+  for (const stream of streams) {
+    stream.close();
+    open.delete(stream);
+  }
+}
+
+const until = async (holds: () => boolean) => {
+  while (!holds()) await Bun.sleep(20);
+};
+
+const each = (count: number) => count;
+/** With what it takes for one of them to be open, and the streams the server has of so many. */
+const KINDS = [
+  ["stateless callers of a stateless server", "stateless", listen, "subscriptions/acknowledged", each],
+  ["stateless callers of a handshake server", "handshake", listen, "subscriptions/acknowledged", () => 1],
+  ["sessions with a handshake server", "handshake", listenInSession, "text/event-stream", each],
+  ["sessions with a stateless server", "stateless", listenInSession, "text/event-stream", each],
+] as const;
+
+describe.each(KINDS)("%s", (name, dialect, one, sign, streamsOf) => {
+  test(`${SUBSCRIPTIONS} of them each hear a change once, within ${MOST_MB} MB`, async () => {
+    const { server, url } = await newServer(dialect);
+    const streams = await opened(SUBSCRIPTIONS, () => one(url), sign);
+    await until(() => server.listening() === streamsOf(SUBSCRIPTIONS));
+    server.tell(CHANGED);
+    await Promise.all(streams.map((stream) => stream.until(CHANGED)));
+    const mb = await residentMb();
+    console.log(`${SUBSCRIPTIONS} ${name}: ${mb.toFixed(0)} MB resident`);
+    server.tell("notifications/resources/updated", { uri: "test://elsewhere" });
+    expect((await post(url, team.apiKey, stateless(1, "tools/list"))).status).toBe(200);
+    expect(new Set(streams.map((stream) => stream.count(CHANGED)))).toEqual(new Set([1]));
+    expect(mb).toBeLessThan(MOST_MB);
+    await closed(streams);
+    if (dialect === "stateless") await until(() => server.listening() === 0);
+  }, 120_000);
+});
+
+describe.each(KINDS)("%s that do not read", (name, dialect, one, sign, streamsOf) => {
+  test("do not grow the memory, and whoever reads beside them hears", async () => {
+    const { server, url } = await newServer(dialect);
+    const slow = await opened(10, () => one(url), sign);
+    const before = await residentMb();
+    await until(() => server.listening() === streamsOf(slow.length));
+    for (const stream of slow) stream.stall();
+    server.flood("notifications/resources/updated", { uri: "test://note", padding: "x".repeat(64 * 1024) }, 1_000);
+    const [reader] = await opened(1, () => one(url), sign);
+    await until(() => server.listening() === streamsOf(slow.length + 1));
+    server.tell(CHANGED);
+    await reader?.until(CHANGED);
+    let most = await residentMb();
+    for (let i = 0; i < 20; i++) {
+      await Bun.sleep(100);
+      most = Math.max(most, await residentMb());
+    }
+    console.log(`10 ${name} that do not read 64 MB each: ${before.toFixed(0)} MB before, ${most.toFixed(0)} MB at most`);
+    expect(most - before).toBeLessThan(MOST_GROWTH_MB);
+    await closed([...slow, ...(reader === undefined ? [] : [reader])]);
+  }, 120_000);
+});
