@@ -5,6 +5,7 @@ import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Database, poolOf } from "./database.ts";
 import { eraseArrivals, LOCK_AGAINST_ERASURE } from "./erasure.ts";
+import { prepared } from "./prepared.ts";
 import { addRowsToRuns } from "./run-shipping.ts";
 
 /** What one transaction moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
@@ -93,7 +94,7 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
 
 async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boolean> {
   const { chainId, writer, from, to, head, firstSeq, checkpoints } = shipment;
-  const moved = await client.query(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]);
+  const moved = await client.query(prepared(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]));
   if (moved.rowCount !== 1) return false;
   if (shipment.ids === null) {
     await copyRows(client, shipment.columns, shipment.rows);
@@ -111,7 +112,7 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
 
 async function addUp(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
   await eraseArrivals(client, which, parameters);
-  await client.query(ADD_USAGE(which), [...parameters]);
+  await client.query(prepared(ADD_USAGE(which), parameters));
   await addRowsToRuns(client, which, parameters);
 }
 

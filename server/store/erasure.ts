@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
+import { prepared } from "./prepared.ts";
 import { PERSONAL } from "./unhashed.ts";
 
 /** Columns that tell whom a row is about. */
@@ -100,7 +101,7 @@ const IS_SUBJECT = SUBJECT_COLUMNS.map((column) => `(e.subject ? '${column}' AND
 
 /** Erases what has just been stored of subjects erased before it arrived. `which` is a condition on `audit_rows a`. */
 export async function eraseArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
-  const due = await client.query(`SELECT FROM data_erasures WHERE at >= (SELECT min(a.timestamp) FROM audit_rows a WHERE ${which}) LIMIT 1`, [...parameters]);
+  const due = await client.query(prepared(`SELECT FROM data_erasures WHERE at >= (SELECT min(a.timestamp) FROM audit_rows a WHERE ${which}) LIMIT 1`, parameters));
   if (due.rowCount === 0) return;
   const { rows } = await client.query<{ id: string; tenant_id: string; root_task_id: string | null }>(
     `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND a.timestamp <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
