@@ -100,10 +100,13 @@ const ADD = (which: string, ended: readonly [number, number, number]) => `
   SELECT tenant_id, root_task_id, last_at > closed_at AS over FROM added WHERE closed_at IS NOT NULL`;
 
 const TAG_LATE = `
-  UPDATE audit_rows a SET tags = coalesce(a.tags, '[]') || '["late"]'
-  FROM runs r JOIN unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) USING (tenant_id, root_task_id)
-  WHERE a.tenant_id = r.tenant_id AND a.root_task_id = r.root_task_id AND a.timestamp > r.closed_at
-    AND ${IS_ACTION} AND NOT coalesce(a.tags, '[]') @> '["late"]'`;
+  WITH tagged AS (
+    UPDATE audit_rows a SET tags = coalesce(a.tags, '[]') || '["late"]'
+    FROM runs r JOIN unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) USING (tenant_id, root_task_id)
+    WHERE a.tenant_id = r.tenant_id AND a.root_task_id = r.root_task_id AND a.timestamp > r.closed_at
+      AND ${IS_ACTION} AND NOT coalesce(a.tags, '[]') @> '["late"]'
+    RETURNING a.id)
+  INSERT INTO audit_late_rows SELECT id FROM tagged ON CONFLICT DO NOTHING`;
 
 // A run ended by one writer may have had later calls of another counted already: such a run is added up anew.
 const ADD_UP_ANEW = `
