@@ -86,7 +86,7 @@ async function closeBlock(db: Database, before: Date, sizes: BlockSizes): Promis
   const { rows: edges } = await sql<{ least: string | null; greatest: string | null; before: string }>`SELECT min(from_id) AS least, max(to_id) AS greatest, audit_id_floor(${before}) AS before FROM audit_blocks`.execute(db);
   const edge = edges[0] as { least: string | null; greatest: string | null; before: string };
   const above = edge.greatest === null ? null : await nth(db, sql`id >= ${edge.greatest} AND id < ${edge.before}`, "ASC", sizes.block);
-  const below = above === null ? await stretchBelow(db, edge.least ?? edge.before, edge.least === null, sizes.block) : null;
+  const below = above === null ? await stretchBelow(db, edge.least, edge.before, sizes.block) : null;
   const stretch = above === null ? below : { from: edge.greatest as string, to: above };
   if (stretch === null) return false;
   // Alone for a moment: a shipment under way is either seen by whoever describes the block, or sees the block.
@@ -99,12 +99,13 @@ async function closeBlock(db: Database, before: Date, sizes: BlockSizes): Promis
   return true;
 }
 
-/** The rows next below `edge`: a whole block of them, or all there are unless `whole`. */
-async function stretchBelow(db: Database, edge: string, whole: boolean, size: number): Promise<{ from: string; to: string } | null> {
-  const from = await nth(db, sql`id < ${edge}`, "DESC", size - 1);
-  if (from !== null) return { from, to: edge };
-  const least = whole ? null : await nth(db, sql`id < ${edge}`, "ASC", 0);
-  return least === null ? null : { from: least, to: edge };
+/** The rows next below all blocks: a whole block of them, or all there are. The first block ends with a row before `before`. */
+async function stretchBelow(db: Database, edge: string | null, before: string, size: number): Promise<{ from: string; to: string } | null> {
+  const newest = edge === null ? await nth(db, sql`id < ${before}`, "DESC", 0) : null;
+  const to = edge ?? (newest === null ? null : `${newest} `);
+  if (to === null) return null;
+  const from = (await nth(db, sql`id < ${to}`, "DESC", size - 1)) ?? (edge === null ? null : await nth(db, sql`id < ${to}`, "ASC", 0));
+  return from === null ? null : { from, to };
 }
 
 async function nth(db: Database, where: ReturnType<typeof sql>, order: "ASC" | "DESC", offset: number): Promise<string | null> {
