@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { bannedWords } from "./banned-words.ts";
 import { foldText } from "./folded-text.ts";
+import { cpuMs } from "../../../tests/support/cpu-time.ts";
 
 function found(entries: readonly string[], text: string): string[] {
   const folded = foldText(text);
@@ -48,13 +49,13 @@ test("fifty thousand entries cost a text little more than one does", () => {
   const best = (entries: readonly string[]) => {
     const detector = bannedWords(entries);
     return Math.min(...Array.from({ length: 9 }, () => {
-      const began = performance.now();
+      const began = cpuMs();
       detector.find(text, 0, text.length, true);
-      return performance.now() - began;
+      return cpuMs(began);
     }));
   };
   const one = best(["heron"]);
   const many = best(Array.from({ length: 50_000 }, (_, i) => `w${i.toString(36)}x`));
   console.log(`banned words: 1 entry ${((one * 1000) / (text.length / 1024)).toFixed(1)} us/KB, 50 000 entries ${((many * 1000) / (text.length / 1024)).toFixed(1)} us/KB`);
-  expect(many).toBeLessThan(one * 4 + 1);
+  expect(many).toBeLessThan(one * 4 + 5);
 });

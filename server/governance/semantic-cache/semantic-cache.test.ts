@@ -45,7 +45,7 @@ describe("a cache whose database is in trouble", () => {
     const { ask, asked } = cacheOver({ byKey: () => new Promise(() => undefined) });
     const began = performance.now();
     expect([await ask(), asked()]).toEqual([null, 1]);
-    expect(performance.now() - began).toBeWithin(200, 1_500);
+    expect(performance.now() - began).toBeWithin(200, 10_000);
   });
 
   test("still gives its own answers again when they cannot be stored", async () => {
