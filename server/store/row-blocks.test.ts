@@ -6,6 +6,7 @@ import { isoMicros } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import { queryRows } from "../ledger/query.ts";
 import { callRow, temporaryDirectory, testLedger } from "../ledger/test-support.ts";
+import { eraseSubject } from "./erasure.ts";
 import { describeRows } from "./row-blocks.ts";
 
 const SIZES = { block: 40, zone: 6 };
@@ -40,6 +41,7 @@ function rowAt(i: number, seconds = i): AuditRow {
     tags: i % 60 === 8 ? ["late", `t${i}`] : null,
     custom_metadata: i % 40 === 2 ? { attempts: 2.5, of: "it", deep: { x: 1 } } : null,
     duration_ms: i,
+    idp_user_email: i % 40 === 4 ? "ann@example.com" : null,
     root_task_id: `run-${i % 70}`,
   });
 }
@@ -128,4 +130,18 @@ test("late rows find their way into the blocks, and nothing is found otherwise t
   while ((await describeRows(database.db, new Date(Date.now() + 600_000), SIZES)) > 0);
   expect((await sql`SELECT FROM audit_late_rows l JOIN audit_blocks b ON l.id >= b.from_id AND l.id < b.to_id`.execute(database.db)).rows).toEqual([]);
   expect(await queried("api_key_id", "key-4", undefined, "desc")).toEqual(before);
+});
+
+test("an erasure finds the subject's rows in every block and leaves not even a hash of what they lost", async () => {
+  const erasure = { id: ulid(), tenantId: TENANTS[0], at: isoMicros(Date.now() * 1_000), requestedBy: null, reason: null, salt: "s", values: { idp_user_email: "ann@example.com" }, digests: { idp_user_email: "d" } };
+  const { rows: erased } = await database.db.transaction().execute((trx) => eraseSubject(trx, erasure));
+  expect(erased).toBe(rows.filter((row) => row.idp_user_email !== null && row.tenant_id === TENANTS[0]).length);
+  const hashes = async () => (await sql`SELECT FROM audit_block_values v CROSS JOIN unnest(v.entries) e WHERE field = 'idp_user_email' AND e >> 32 = hashtext('ann@example.com') AND (e >> 16) & 65535 = hashtext(${TENANTS[0]}) & 65535`.execute(database.db)).rows.length;
+  expect(await hashes()).toBe(0);
+  for (const described of [false, true]) {
+    if (described) while ((await describeRows(database.db, new Date(), SIZES)) > 0);
+    expect(await hashes()).toBe(0);
+    expect((await queried("idp_user_email", "ann@example.com", TENANTS[0], "desc")).ids).toEqual([]);
+    expect((await queried("idp_user_email", null, TENANTS[0], "desc")).ids).toEqual(await lookedThrough("idp_user_email", null, TENANTS[0]));
+  }
 });
