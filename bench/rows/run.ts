@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { FieldName } from "@gatehouse/ledger-format/fields";
-import { sql } from "kysely";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { queryRows, type RowQuery } from "../../server/ledger/query.ts";
 import { openDataDirectory } from "../../server/store/data-directory.ts";
-import { type Database, openDatabase } from "../../server/store/database.ts";
+import { type Database, openDatabase, poolOf } from "../../server/store/database.ts";
 import { startEmbeddedPostgres } from "../../server/store/embedded.ts";
 import { migrate } from "../../server/store/migrate.ts";
 import { describeRows } from "../../server/store/row-blocks.ts";
@@ -41,19 +40,22 @@ try {
 async function fill(database: Database): Promise<void> {
   const endMs = Date.now() - 60_000;
   const startMs = endMs - DAYS * 86_400_000;
-  for (let at = startMs; at < endMs; at += 86_400_000) await sql`SELECT ensure_audit_partition(${new Date(at)})`.execute(database);
+  for (let at = startMs; at < endMs; at += 86_400_000) await poolOf(database).query("SELECT ensure_audit_partition($1)", [new Date(at)]);
   const started = performance.now();
-  for (let from = 0; from < ROWS; from += AT_ONCE) await sql.raw(generateRows({ from, to: Math.min(ROWS, from + AT_ONCE), startMs, stepMs: (endMs - startMs) / ROWS })).execute(database);
-  await sql`ANALYZE`.execute(database);
+  for (let from = 0; from < ROWS; from += AT_ONCE) await poolOf(database).query(generateRows({ from, to: Math.min(ROWS, from + AT_ONCE), startMs, stepMs: (endMs - startMs) / ROWS }));
+  await poolOf(database).query("ANALYZE");
   const stored = performance.now();
   for (let blocks = -1; blocks !== 0; ) blocks = await describeRows(database, new Date());
   console.log(`${ROWS} rows stored in ${seconds(stored - started)}, described in ${seconds(performance.now() - stored)}`);
 }
 
-const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`;
+}
 
 async function queries(database: Database): Promise<void> {
-  const common = (await sql<Record<string, unknown>>`SELECT to_jsonb(a) - 'request_body_preview' AS row FROM audit_rows a WHERE tenant_id = ${TENANT} AND proxy_type = 'llm' AND http_status_code = 200 ORDER BY id DESC LIMIT 1`.execute(database)).rows[0]?.["row"] as Record<string, unknown>;
+  const newest = await poolOf(database).query<{ row: Record<string, unknown> }>("SELECT to_jsonb(a) AS row FROM audit_rows a WHERE tenant_id = $1 AND proxy_type = 'llm' AND http_status_code = 200 ORDER BY id DESC LIMIT 1", [TENANT]);
+  const common = newest.rows[0]?.row ?? {};
   const window = { from: new Date(Date.now() - 3 * 86_400_000).toISOString(), to: new Date(Date.now() - 86_400_000).toISOString() };
   const figures: { what: string; ms: number }[] = [];
   for (const field of FILTERED) {
