@@ -130,7 +130,7 @@ function recogniseKey(call: Call, key: Credential | null, parts: AdmissionParts)
   if (key.end_user_id === null) {
     row.subject_kind = "service";
     row.subject_id = key.id;
-    call.identity = { tenantId: key.tenant_id, apiKeyId: key.id, apiKeyName: key.name, userId: null, username: null };
+    call.identity = { tenantId: key.tenant_id, credentialId: key.id, credentialName: key.name, userId: null, username: null };
     return { open: key.resource_group_id === null ? [] : [key.resource_group_id], first: key.resource_group_id };
   }
   const found = parts.users.find(key.tenant_id, key.end_user_id);
@@ -142,7 +142,7 @@ function keyOfUser(call: Call, key: Credential, user: EndUserIdentity | null): G
   if (user === null) return unauthenticated("credential_unknown");
   noteUser(call, user);
   if (!user.is_active) return refuse("inactive_user");
-  call.identity = { tenantId: key.tenant_id, apiKeyId: key.id, apiKeyName: key.name, userId: user.id, username: user.username };
+  call.identity = { tenantId: key.tenant_id, credentialId: key.id, credentialName: key.name, userId: user.id, username: user.username };
   const own = groupsOf(user);
   const keyGroup = key.resource_group_id;
   return keyGroup === null ? own : { open: [keyGroup, ...own.open], first: keyGroup };
@@ -185,7 +185,7 @@ function userWithToken(call: Call, user: EndUserIdentity, issuedAt: number): Gro
   // Before what ended the token: whoever is switched off is told so, with any token that was theirs.
   if (!user.is_active) return refuse("inactive_user");
   if (issuedAt < user.tokens_valid_from.getTime()) return unauthenticated("credential_revoked");
-  call.identity = { tenantId: user.tenant_id, apiKeyId: user.id, apiKeyName: user.username, userId: user.id, username: user.username };
+  call.identity = { tenantId: user.tenant_id, credentialId: user.id, credentialName: user.username, userId: user.id, username: user.username };
   return groupsOf(user);
 }
 

@@ -18,9 +18,9 @@ export interface AuditClass {
 
 export interface Identity {
   readonly tenantId: string;
-  /** Of whoever comes with a token of their own: the user's id and name. */
-  readonly apiKeyId: string;
-  readonly apiKeyName: string;
+  /** What runs and sessions are keyed to: the API key, or the user where a token of their own was shown. */
+  readonly credentialId: string;
+  readonly credentialName: string;
   readonly userId: string | null;
   readonly username: string | null;
   /** What a client was granted in their name, when that is what it showed. */

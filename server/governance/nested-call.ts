@@ -1,6 +1,7 @@
 import type { ModelEntry } from "../directory/snapshot.ts";
 import type { Clock } from "../kernel/clock.ts";
 import type { Refusal } from "../kernel/errors.ts";
+import type { OwnCall } from "../directory/limits/usage-truth.ts";
 import type { AuditClass, Call } from "./call.ts";
 import { openCall } from "./record/open.ts";
 import type { Dispatch } from "./routing/dispatch.ts";
@@ -8,12 +9,16 @@ import type { Answer, WholeAnswer } from "./surface.ts";
 
 /** A call the gateway itself makes on behalf of another one: to embed a question, to have a text judged. */
 export interface NestedErrand {
-  readonly audit: AuditClass;
+  readonly audit: AuditClass & { readonly proxySubtype: OwnCall };
   /** Path the same call of a client would have. */
   readonly path: string;
   readonly model: ModelEntry;
   readonly body: Uint8Array;
+  /** The longest answer that `body` asks for, in tokens; null: it does not say. */
+  readonly outputTokens: number | null;
   readonly timeoutMs: number;
+  /** Longest wait for a budget that other calls hold, which is no part of `timeoutMs`; null: as long as a caller's call. */
+  readonly waitMs: number | null;
   /** False: goes on when its parent's caller hangs up. */
   readonly endsWithParent: boolean;
   send(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;
@@ -23,7 +28,8 @@ export interface NestedErrand {
 
 /**
  * Makes a nested call: routed and metered like any other and with a row of its own, under the scope and in the run of
- * its parent. No control looks at it, and no limit holds it up: it would wait for what its own parent holds.
+ * its parent. No control looks at it. Of the limits it is held to those on tokens and dollars; the rest count what
+ * callers do. A refusal where a budget does not cover it.
  */
 export type Nest = (parent: Call, errand: NestedErrand) => Promise<WholeAnswer | Refusal>;
 

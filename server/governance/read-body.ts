@@ -1,7 +1,7 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type Refusal, refuse } from "../kernel/errors.ts";
-import { readWithin } from "./read-within.ts";
+import { readWithin } from "../wire/read-within.ts";
 import { isRefusal } from "./surface.ts";
 
 const inflate = promisify(gunzip);

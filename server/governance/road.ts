@@ -151,6 +151,9 @@ export class Road {
       if (decision.kind === "refuse") return decision.refusal;
     }
     const guard = this.guardrails.output(call, exchange);
+    const resumed = this.parts.limits.resume(call, exchange.view);
+    const overLimit = resumed instanceof Promise ? await resumed : resumed;
+    if (overLimit !== null) return overLimit;
     const answer = await exchange.answer(call, this.dispatch);
     if (isRefusal(answer) || answer.kind === "whole") settle(call, isRefusal(answer) ? null : answer.usage);
     const guarded = isRefusal(answer) || guard === null ? answer : await guard(answer);
@@ -170,10 +173,12 @@ export class Road {
       if (signal.aborted) follow();
       else signal.addEventListener("abort", follow, { once: true });
     }
-    const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), errand.timeoutMs);
+    let timer: ReturnType<typeof setTimeout> | undefined;
     let answer: WholeAnswer | Refusal;
     try {
-      const given = await errand.send(call, this.models);
+      const overLimit = await this.parts.limits.enterNested(call, parent, { bodyBytes: errand.body.byteLength, outputTokens: errand.outputTokens, waitMs: errand.waitMs, lends: errand.endsWithParent });
+      timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), errand.timeoutMs);
+      const given = overLimit ?? (await errand.send(call, this.models));
       answer = isRefusal(given) || given.kind === "whole" ? given : refuse("upstream_invalid_response");
     } catch (error) {
       this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });

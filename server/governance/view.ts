@@ -1,5 +1,6 @@
 import type { ToolReference } from "./tools/tool-request.ts";
-import type { InboundRequest, TextSlot } from "../wire/inbound.ts";
+import { offeredSearches } from "../wire/offered-searches.ts";
+import type { InboundRequest, MemberNames, TextSlot } from "../wire/inbound.ts";
 
 /**
  * What controls see of a request, whatever wire it came on: the surface fills it, controls read and change it and know
@@ -11,6 +12,8 @@ export interface RequestView {
   /** The tool server addressed, and what of it; null on calls that address none. */
   readonly tool: ToolReference | null;
   readonly streaming: boolean;
+  /** What the caller's format calls the members that governance bounds. */
+  readonly names: MemberNames;
   /** Null where the caller did not say; setting writes it into the request. */
   temperature: number | null;
   /** Output ceiling the caller asked for. */
@@ -19,6 +22,8 @@ export interface RequestView {
   readonly candidates: number;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
+  /** Searches of the vendor's own that the model may run: 0 where none is offered, null where nothing bounds them. */
+  readonly webSearches: number | null;
   removeTools(names: ReadonlySet<string>): void;
   /** The instruction text (system prompt), joined; null when there is none. */
   readonly instructions: string | null;
@@ -50,10 +55,12 @@ export const EMPTY_VIEW: RequestView = {
   model: null,
   tool: null,
   streaming: false,
+  names: { temperature: "temperature", maxTokens: "max_tokens", input: "input" },
   temperature: null,
   maxTokens: null,
   candidates: 1,
   tools: [],
+  webSearches: 0,
   removeTools: () => undefined,
   instructions: null,
   addInstructions: () => undefined,
@@ -75,6 +82,9 @@ export class InboundView implements RequestView {
     this.model = { name: inbound.model, id: inbound.modelId, modes };
   }
 
+  get names(): MemberNames {
+    return this.inbound.names;
+  }
   get streaming(): boolean {
     return this.inbound.stream;
   }
@@ -95,6 +105,9 @@ export class InboundView implements RequestView {
   }
   get tools(): readonly string[] {
     return this.inbound.tools;
+  }
+  get webSearches(): number | null {
+    return offeredSearches(this.inbound.body);
   }
   removeTools(names: ReadonlySet<string>): void {
     this.inbound.removeTools(names);

@@ -7,7 +7,9 @@ import { systemClock } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import { exportChain, verifyChain } from "./chains.ts";
 import { eraseDataSubject, journalScrubber, listErasures } from "./erasure.ts";
+import { changesAfter, latestVersion } from "../store/config-changes.ts";
 import { shipAuditRows } from "../store/audit-shipping.ts";
+import { storeAnswer } from "../store/semantic-cache-entries.ts";
 import type { Ledger } from "./ledger.ts";
 import { callRow, temporaryDirectory, testLedger } from "./test-support.ts";
 
@@ -36,9 +38,9 @@ const MARYS_CALL = ulid();
 /** An answer kept for whoever asks the same, made in a call. */
 async function keepAnswer(callId: string, answer: string): Promise<void> {
   const config = crypto.randomUUID();
-  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(database.db);
-  await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 't', 'c', '{}', '{}', gen_random_uuid())`.execute(database.db);
-  await sql`INSERT INTO semantic_cache_entries (id, tenant_id, config_id, exact_key, model_id, model_name, answer, tokens, call_id, created_at) VALUES ('e', 't', ${config}, 'k', gen_random_uuid(), 'm', ${JSON.stringify({ answer })}::text::jsonb, 1, ${callId}, now())`.execute(database.db);
+  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}') ON CONFLICT DO NOTHING`.execute(database.db);
+  await sql`INSERT INTO semantic_cache_configs (id, tenant_id, name, exact_match, semantic_match, generation) VALUES (${config}, 't', ${config}, '{}', '{}', gen_random_uuid())`.execute(database.db);
+  await sql`INSERT INTO semantic_cache_entries (id, tenant_id, config_id, exact_key, model_id, model_name, answer, tokens, call_id, created_at) VALUES (${ulid()}, 't', ${config}, 'k', gen_random_uuid(), 'm', ${JSON.stringify({ answer })}::text::jsonb, 1, ${callId}, now())`.execute(database.db);
 }
 
 const erase = (subject: object) => database.db.transaction().execute((trx) => eraseDataSubject(trx, { tenantId: "t", subject, reason: "asked for", requestedBy: "admin" }, clock));
@@ -78,6 +80,34 @@ test("content and identifiers go from rows, runs, exports and the journal, also 
   expect([verified.verdict, verified.bodies_erased, verified.findings]).toEqual(["intact", 3, []]);
 });
 
+test("an answer kept of a call that arrives erased is forgotten, and every process is told", async () => {
+  const call = ulid();
+  away = true;
+  await ledger.seal(callRow({ ...MARY, id: call }));
+  await keepAnswer(call, "an answer that was kept before its row arrived");
+  await erase({ idp_user_email: "mary@example.com" });
+  const generations = async () => (await database.db.selectFrom("semantic_cache_configs").select("generation").execute()).map(({ generation }) => generation).toSorted();
+  const [before, version] = [await generations(), await latestVersion(database.db)];
+  away = false;
+  await ledger.shipped();
+  expect((await database.db.selectFrom("semantic_cache_entries").select("id").where("call_id", "=", call).execute()).length).toBe(0);
+  const after = await generations();
+  expect(after.filter((generation) => before.includes(generation))).toEqual([]);
+  expect((await changesAfter(database.db, version)).map(({ tenant_id, topic }) => [tenant_id, topic])).toEqual([["t", "policy"]]);
+});
+
+test("an answer that comes to be stored after its call was erased is not", async () => {
+  const call = ulid();
+  await ledger.seal(callRow({ ...MARY, id: call }));
+  await ledger.shipped();
+  await erase({ gateway_user_id: "u-mary" });
+  const { id: config, generation } = await database.db.selectFrom("semantic_cache_configs").select(["id", "generation"]).limit(1).executeTakeFirstOrThrow();
+  const answer = { tenant_id: "t", config_id: config, model_id: crypto.randomUUID(), model_name: "m", answer: "{}", tokens: 1, created_at: new Date() };
+  await storeAnswer(database.db, generation, { ...answer, id: ulid(), exact_key: "late", call_id: call });
+  await storeAnswer(database.db, generation, { ...answer, id: ulid(), exact_key: "of another", call_id: ulid() });
+  expect((await database.db.selectFrom("semantic_cache_entries").select("exact_key").execute()).map(({ exact_key }) => exact_key)).toEqual(["of another"]);
+});
+
 test("a call after the erasure is a new fact and stays", async () => {
   await ledger.seal(callRow({ ...MARY, timestamp: new Date(Date.now() + 1_000).toISOString().replace("Z", "000Z") }));
   await ledger.shipped();
@@ -88,7 +118,7 @@ test("a call after the erasure is a new fact and stays", async () => {
 
 test("events are listed without what named the subject, and cannot be changed", async () => {
   const { items, total } = await listErasures(database.db, "t", { limit: 10, offset: 0 });
-  expect([total, items.at(-1)?.identifiers, items.at(-1)?.reason]).toEqual([2, ["idp_user_email"], "asked for"]);
+  expect([total, items.at(-1)?.identifiers, items.at(-1)?.reason]).toEqual([4, ["idp_user_email"], "asked for"]);
   expect((await listErasures(database.db, "other", { limit: 10, offset: 0 })).total).toBe(0);
   expect(JSON.stringify(items)).not.toContain("mary");
   expect(sql`DELETE FROM data_erasures`.execute(database.db)).rejects.toThrow("append-only");

@@ -16,6 +16,8 @@ export interface ErasureEvent {
   readonly identifiers: string[];
   readonly rows_erased: number;
   readonly runs_changed: number;
+  readonly account_erased: boolean;
+  readonly approvals_erased: number;
 }
 
 export interface ErasureRequest {
@@ -23,6 +25,8 @@ export interface ErasureRequest {
   readonly subject: Readonly<Partial<Record<SubjectColumn, string>>>;
   readonly reason: string | null;
   readonly requestedBy: string | null;
+  /** What went with the person in the same transaction, for the event to tell; nothing when left out. */
+  readonly gone?: { readonly account: boolean; readonly approvals: number };
 }
 
 /**
@@ -35,8 +39,9 @@ export async function eraseDataSubject(trx: Trx, request: ErasureRequest, clock:
   const digests = Object.fromEntries(Object.entries(values).map(([column, value]) => [column, sha256Hex(salt + value)]));
   const at = isoMicros(clock.micros());
   const id = ulid();
-  const { rows, runs } = await eraseSubject(trx, { id, tenantId: request.tenantId, at, requestedBy: request.requestedBy, reason: request.reason, salt, values, digests });
-  return { id, tenant_id: request.tenantId, at, requested_by: request.requestedBy, reason: request.reason, identifiers: Object.keys(values), rows_erased: rows, runs_changed: runs };
+  const { account, approvals } = request.gone ?? { account: false, approvals: 0 };
+  const { rows, runs } = await eraseSubject(trx, { id, tenantId: request.tenantId, at, requestedBy: request.requestedBy, reason: request.reason, salt, values, digests, accountErased: account, approvalsErased: approvals });
+  return { id, tenant_id: request.tenantId, at, requested_by: request.requestedBy, reason: request.reason, identifiers: Object.keys(values), rows_erased: rows, runs_changed: runs, account_erased: account, approvals_erased: approvals };
 }
 
 /** Newest first; a null tenant means all. */

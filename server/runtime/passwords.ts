@@ -1,17 +1,63 @@
-/** OWASP's first argon2id choice: 19 MiB, two passes. Runs on a thread of its own, not on the event loop. */
-const ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
+import { Worker } from "node:worker_threads";
 
-export function hashPassword(text: string): Promise<string> {
-  return Bun.password.hash(text, ARGON2ID);
+export interface HashJob {
+  readonly id: number;
+  readonly kind: "argon2id" | "bcrypt";
+  readonly text: string;
+  /** Null: one is to be made. */
+  readonly hash: string | null;
+}
+
+export interface HashJobDone {
+  readonly id: number;
+  /** The hash made, or whether the text is the one it was made of. */
+  readonly result: string | boolean;
+}
+
+interface Waiting {
+  resolve(result: string | boolean): void;
+  reject(error: Error): void;
+}
+
+const waiting = new Map<number, Waiting>();
+let thread: Worker | undefined;
+let lastId = 0;
+
+/** A thread that hashes and nothing else: those that Bun shares out also wait for the disk, which calls wait for. */
+function startThread(): Worker {
+  const started = new Worker(new URL("./password-thread.ts", import.meta.url));
+  started.on("message", ({ id, result }: HashJobDone) => {
+    waiting.get(id)?.resolve(result);
+    waiting.delete(id);
+    if (waiting.size === 0) started.unref();
+  });
+  started.on("error", (error: Error) => {
+    if (thread === started) thread = undefined;
+    for (const { reject } of waiting.values()) reject(error);
+    waiting.clear();
+  });
+  return started;
+}
+
+function done(job: Omit<HashJob, "id">): Promise<string | boolean> {
+  thread ??= startThread();
+  const id = ++lastId;
+  const asked = thread;
+  return new Promise((resolve, reject) => {
+    waiting.set(id, { resolve, reject });
+    asked.ref();
+    asked.postMessage({ id, ...job } satisfies HashJob, []);
+  });
+}
+
+/** Argon2id, slow on purpose. One at a time in the process, on a thread that gives way to everything else. */
+export async function hashPassword(text: string): Promise<string> {
+  return (await done({ kind: "argon2id", text, hash: null })) as string;
 }
 
 /** False for a wrong password and for a text that is no password hash. */
 export async function verifyPassword(text: string, hash: string): Promise<boolean> {
-  try {
-    return await Bun.password.verify(text, hash, "argon2id");
-  } catch {
-    return false;
-  }
+  return (await done({ kind: "argon2id", text, hash })) === true;
 }
 
 let unknownUser: Promise<string> | undefined;
@@ -23,15 +69,11 @@ export async function dummyVerify(text = ""): Promise<false> {
   return false;
 }
 
-/** Bcrypt, for short texts that are random: their length protects them, so the cost is low. On a thread of its own. */
-export function hashCode(text: string): Promise<string> {
-  return Bun.password.hash(text, { algorithm: "bcrypt", cost: 8 });
+/** Bcrypt, for short texts that are random. On the same thread. */
+export async function hashCode(text: string): Promise<string> {
+  return (await done({ kind: "bcrypt", text, hash: null })) as string;
 }
 
 export async function verifyCode(text: string, hash: string): Promise<boolean> {
-  try {
-    return await Bun.password.verify(text, hash, "bcrypt");
-  } catch {
-    return false;
-  }
+  return (await done({ kind: "bcrypt", text, hash })) === true;
 }

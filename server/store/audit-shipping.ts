@@ -6,6 +6,7 @@ import { from as copyFrom } from "pg-copy-streams";
 import { type Database, poolOf } from "./database.ts";
 import { LOCK_AGAINST_ERASURE } from "./erasure-lock.ts";
 import { eraseArrivals } from "./erasure.ts";
+import { MADE_BY_CALLER } from "./own-calls.ts";
 import { prepared } from "./prepared.ts";
 import { noteLateRows } from "./row-blocks.ts";
 import { addRowsToRuns } from "./run-shipping.ts";
@@ -43,18 +44,20 @@ const MOVE = `
 
 // What traces tell is a claim and no consumption.
 // Usage rows are taken in the order of their key: two writers that add to the same ones cannot deadlock.
-// The totals of the day are added first, from the same rows and in the same statement.
+// The totals of the day are added first, from the same rows and in the same statement. Limits go by them: their requests
+// are those of callers.
 const ADD_USAGE = (which: string) => `
   WITH fresh AS (
   SELECT tenant_id, date_trunc('hour', timestamp, 'UTC') AS hour, coalesce(resource_group_id, '') AS resource_group_id, coalesce(api_key_id, '') AS api_key_id, llm_model_used,
     count(*) AS requests, count(*) FILTER (WHERE success IS FALSE) AS errors, coalesce(sum(llm_prompt_tokens), 0) AS prompt_tokens, coalesce(sum(llm_completion_tokens), 0) AS completion_tokens,
     coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS cost_micro_usd,
-    count(*) FILTER (WHERE llm_estimated_cost_usd IS NULL AND coalesce(llm_total_tokens, llm_prompt_tokens, llm_completion_tokens) > 0) AS unpriced_requests
+    count(*) FILTER (WHERE llm_estimated_cost_usd IS NULL AND coalesce(llm_total_tokens, llm_prompt_tokens, llm_completion_tokens) > 0) AS unpriced_requests,
+    count(*) FILTER (WHERE ${MADE_BY_CALLER}) AS made_by_callers
   FROM audit_rows a WHERE ${which} AND source IS DISTINCT FROM 'otel' AND proxy_type = 'llm' AND tenant_id IS NOT NULL AND llm_model_used IS NOT NULL AND timestamp IS NOT NULL
   GROUP BY 1, 2, 3, 4, 5
   ), daily AS (
   INSERT INTO usage_daily
-  SELECT tenant_id, (hour AT TIME ZONE 'UTC')::date, resource_group_id, llm_model_used, sum(requests), sum(errors), sum(prompt_tokens), sum(completion_tokens), sum(cost_micro_usd), sum(unpriced_requests)
+  SELECT tenant_id, (hour AT TIME ZONE 'UTC')::date, resource_group_id, llm_model_used, sum(made_by_callers), sum(errors), sum(prompt_tokens), sum(completion_tokens), sum(cost_micro_usd), sum(unpriced_requests)
   FROM fresh GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
   ON CONFLICT (tenant_id, day, resource_group_id, llm_model_used) DO UPDATE SET
     requests = usage_daily.requests + excluded.requests,
@@ -64,7 +67,8 @@ const ADD_USAGE = (which: string) => `
     cost_micro_usd = usage_daily.cost_micro_usd + excluded.cost_micro_usd,
     unpriced_requests = usage_daily.unpriced_requests + excluded.unpriced_requests
   )
-  INSERT INTO usage_hourly SELECT * FROM fresh ORDER BY 1, 2, 3, 4, 5
+  INSERT INTO usage_hourly
+  SELECT tenant_id, hour, resource_group_id, api_key_id, llm_model_used, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests FROM fresh ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT (tenant_id, hour, resource_group_id, api_key_id, llm_model_used) DO UPDATE SET
     requests = usage_hourly.requests + excluded.requests,
     errors = usage_hourly.errors + excluded.errors,

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
 
 /** What a runtime process must renew. `ref` names the record where renewing less than the tenant is possible. */
@@ -23,6 +24,17 @@ export async function recordChange(trx: Trx, change: { tenant_id: string; topic:
   if (version === undefined) throw new Error("the configuration counter is missing");
   await trx.insertInto("config_changes").values({ version, tenant_id: change.tenant_id, topic: change.topic, ref: change.ref ?? null }).execute();
   await sql`SELECT pg_notify(${CHANGE_CHANNEL}, ${String(version)})`.execute(trx);
+}
+
+/** The same on a connection that is in a transaction of its own. */
+export async function recordChangeOn(client: pg.PoolClient, change: { tenant_id: string; topic: ChangeTopic }): Promise<void> {
+  const { rowCount } = await client.query(
+    `WITH next AS (UPDATE config_version SET version = version + 1 RETURNING version),
+      noted AS (INSERT INTO config_changes (version, tenant_id, topic) SELECT version, $1, $2 FROM next)
+    SELECT pg_notify($3, version::text) FROM next`,
+    [change.tenant_id, change.topic, CHANGE_CHANNEL],
+  );
+  if (rowCount !== 1) throw new Error("the configuration counter is missing");
 }
 
 export async function latestVersion(db: Database): Promise<number> {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
+import { recordChangeOn } from "./config-changes.ts";
 import { LOCK } from "./erasure-lock.ts";
 import { prepared } from "./prepared.ts";
 import { forgetBlocksOf } from "./row-blocks.ts";
@@ -22,6 +23,8 @@ export interface ErasureRow {
   readonly subject: Readonly<Partial<Record<SubjectColumn, string>>>;
   readonly rows_erased: number;
   readonly runs_changed: number;
+  readonly account_erased: boolean;
+  readonly approvals_erased: number;
 }
 
 /** Of a row's other facts only these are no content: without them totals could not be added up again. */
@@ -31,10 +34,12 @@ const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`
 
 const FORGET_RUN_NAMES = `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
 
-// Answers kept for others who ask the same are content of the call they were made in.
+// Answers kept for others who ask the same are content of the call they were made in. Processes hold some that no table
+// holds: under another generation nobody finds them.
 const FORGET_ANSWERS = `
-  WITH gone AS (DELETE FROM semantic_cache_entries e USING unnest($1::text[], $2::text[]) AS k (tenant_id, call_id) WHERE e.tenant_id = k.tenant_id AND e.call_id = k.call_id RETURNING config_id)
-  UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`;
+  WITH gone AS (DELETE FROM semantic_cache_entries e USING unnest($1::text[], $2::text[]) AS k (tenant_id, call_id) WHERE e.tenant_id = k.tenant_id AND e.call_id = k.call_id),
+    moved AS (UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ANY($1::text[]) RETURNING tenant_id)
+  SELECT DISTINCT tenant_id FROM moved ORDER BY tenant_id`;
 
 export interface Erasure {
   readonly id: string;
@@ -46,6 +51,9 @@ export interface Erasure {
   readonly salt: string;
   readonly values: Readonly<Partial<Record<SubjectColumn, string>>>;
   readonly digests: Readonly<Partial<Record<SubjectColumn, string>>>;
+  /** What went with the person before rows are looked at. */
+  readonly accountErased: boolean;
+  readonly approvalsErased: number;
 }
 
 /** Erases the subject's rows and records that it was done, all in the caller's transaction. */
@@ -65,28 +73,30 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
       RETURNING a.id, a.root_task_id, subject.user_id`.execute(trx);
     await forgetBlocksOf(trx, ids);
     rows += erased.rows.length;
-    await sql`
-      WITH gone AS (DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)}) RETURNING config_id)
-      UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE id IN (SELECT config_id FROM gone)`.execute(trx);
+    await sql`DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)})`.execute(trx);
+    if (erased.rows.length > 0) await sql`UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ${erasure.tenantId}`.execute(trx);
     for (const { root_task_id: root, user_id: user } of erased.rows) {
       if (root !== null) roots.add(root);
       if (user !== null) users.add(user);
     }
   }
+  // Runs may be kept for longer than the rows they are made of.
+  const named = [erasure.values.gateway_user_id, erasure.values.subject_id].filter((id) => id !== undefined);
+  const leaving = [...users, ...named];
   const changed = await sql`
-    UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${[...users]}))
-    WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${[...users]}::text[])`.execute(trx);
+    UPDATE runs SET run_id = NULL, participants = (SELECT coalesce(array_agg(p), '{}') FROM unnest(participants) p WHERE p <> ALL(${leaving}))
+    WHERE tenant_id = ${erasure.tenantId} AND (participants && ${named}::text[] OR root_task_id = ANY(${[...roots]}) AND (run_id IS NOT NULL OR participants && ${leaving}::text[]))`.execute(trx);
   const runs = Number(changed.numAffectedRows ?? 0);
-  await sql`UPDATE run_feedback SET comment = NULL WHERE tenant_id = ${erasure.tenantId} AND end_user_id::text = ANY(${[...users]}) AND comment IS NOT NULL`.execute(trx);
+  await sql`UPDATE run_feedback SET comment = NULL WHERE tenant_id = ${erasure.tenantId} AND root_task_id = ANY(${[...roots]}) AND end_user_id::text = ANY(${[...users]}) AND comment IS NOT NULL`.execute(trx);
   await sql`
-    INSERT INTO data_erasures (id, tenant_id, at, requested_by, reason, salt, subject, rows_erased, runs_changed)
-    VALUES (${erasure.id}, ${erasure.tenantId}, ${erasure.at}, ${erasure.requestedBy}, ${erasure.reason}, ${erasure.salt}, ${JSON.stringify(erasure.digests)}::text::jsonb, ${rows}, ${runs})`.execute(trx);
+    INSERT INTO data_erasures (id, tenant_id, at, requested_by, reason, salt, subject, rows_erased, runs_changed, account_erased, approvals_erased)
+    VALUES (${erasure.id}, ${erasure.tenantId}, ${erasure.at}, ${erasure.requestedBy}, ${erasure.reason}, ${erasure.salt}, ${JSON.stringify(erasure.digests)}::text::jsonb, ${rows}, ${runs}, ${erasure.accountErased}, ${erasure.approvalsErased})`.execute(trx);
   return { rows, runs };
 }
 
 export async function erasurePage(db: Database, tenantId: string | null, page: { readonly limit: number; readonly offset: number }): Promise<{ items: ErasureRow[]; total: number }> {
   const where = tenantId === null ? sql`` : sql`WHERE tenant_id = ${tenantId}`;
-  const found = await sql<ErasureRow>`SELECT id, tenant_id, at, requested_by, reason, subject, rows_erased, runs_changed FROM data_erasures ${where} ORDER BY id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db);
+  const found = await sql<ErasureRow>`SELECT id, tenant_id, at, requested_by, reason, subject, rows_erased, runs_changed, account_erased, approvals_erased FROM data_erasures ${where} ORDER BY id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db);
   const counted = await sql<{ total: number }>`SELECT count(*) AS total FROM data_erasures ${where}`.execute(db);
   return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
 }
@@ -108,7 +118,9 @@ export async function eraseArrivals(client: pg.PoolClient, which: string, parame
     [...parameters],
   );
   if (rows.length === 0) return;
-  await client.query(FORGET_ANSWERS, [rows.map((row) => row.tenant_id), rows.map((row) => row.id)]);
+  const forgotten = await client.query<{ tenant_id: string }>(FORGET_ANSWERS, [rows.map((row) => row.tenant_id), rows.map((row) => row.id)]);
+  // Other processes hold the answers in memory until they hear of the new generation.
+  for (const { tenant_id } of forgotten.rows) await recordChangeOn(client, { tenant_id, topic: "policy" });
   const runs = rows.filter((row) => row.root_task_id !== null);
   if (runs.length > 0) await client.query(FORGET_RUN_NAMES, [runs.map((row) => row.tenant_id), runs.map((row) => row.root_task_id)]);
 }

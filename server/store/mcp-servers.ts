@@ -67,6 +67,12 @@ export async function virtualServersWith(db: Database | Trx, tenantId: string, s
   return rows.map((row) => row.name);
 }
 
+/** Definitions of a server's tools as the last conclusive discovery found them. */
+export async function lastDiscoveredTools(db: Database, tenantId: string, serverId: string): Promise<unknown[] | undefined> {
+  const row = await db.selectFrom("mcp_server_snapshots").select("tools").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId).orderBy("id", "desc").limit(1).executeTakeFirst();
+  return row?.tools;
+}
+
 export async function insertMcpSnapshot(trx: Trx, values: Insertable<McpServerSnapshotTable>): Promise<void> {
   await trx.insertInto("mcp_server_snapshots").values(values).execute();
 }

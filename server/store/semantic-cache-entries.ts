@@ -45,6 +45,9 @@ export async function storeAnswer(db: Database, generation: string, entry: Seman
     // The lock makes whoever invalidates wait: what is stored here is there to be dropped then.
     const config = await trx.selectFrom("semantic_cache_configs").select("generation").where("tenant_id", "=", entry.tenant_id).where("id", "=", entry.config_id).forShare().executeTakeFirst();
     if (config?.generation !== generation) return;
+    // The row of its call may have arrived, and been erased, before it.
+    const erased = await trx.selectFrom("audit_rows").select("id").where("id", "=", entry.call_id).where("erased_at", "is not", null).executeTakeFirst();
+    if (erased !== undefined) return;
     await trx
       .insertInto("semantic_cache_entries")
       .values(entry)

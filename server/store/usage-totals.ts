@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import { MADE_BY_CALLER } from "./own-calls.ts";
 
 /** What a group itself used of one model since the first of the month, and of that today. Days are UTC. */
 export interface UsageTotal {
@@ -38,7 +39,7 @@ export interface RunTotal {
 /** What the calls of one run came to that were shipped so far. What traces tell is a claim and holds nobody to anything. */
 export async function runTotal(db: Database, tenantId: string, rootTaskId: string): Promise<RunTotal> {
   const { rows } = await sql<RunTotal>`
-    SELECT count(*) FILTER (WHERE llm_model_used IS NOT NULL) AS requests, coalesce(sum(coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0)), 0) AS tokens,
+    SELECT count(*) FILTER (WHERE llm_model_used IS NOT NULL AND ${sql.raw(MADE_BY_CALLER)}) AS requests, coalesce(sum(coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0)), 0) AS tokens,
       coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS micros, floor(extract(epoch FROM min(timestamp)) * 1000)::bigint AS started
     FROM audit_rows WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId} AND proxy_type = 'llm' AND source IS DISTINCT FROM 'otel'`.execute(db);
   return rows[0] as RunTotal;

@@ -1,6 +1,10 @@
 import { expect, test } from "bun:test";
+import { readGeminiReply } from "./gemini/gemini-reply.ts";
+import { GeminiArrayStream, GeminiStream } from "./gemini/gemini-stream.ts";
+import { GeminiStreamReader } from "./gemini/stream-reader.ts";
 import { readGeminiUsage } from "./gemini/usage.ts";
 import { usageOf as messagesUsage } from "./messages/usage.ts";
+import { offeredSearches } from "./offered-searches.ts";
 import { usageOf as chatUsage } from "./openai/usage.ts";
 import { ResponsesStream } from "./responses/responses-stream.ts";
 import { usageOfResponse } from "./responses/usage.ts";
@@ -34,4 +38,47 @@ test("searches among the output of a response, whole and streamed", () => {
   stream.push(new TextEncoder().encode(`event: response.completed\ndata: ${JSON.stringify({ type: "response.completed", response })}\n\n`));
   stream.end();
   expect(stream.usage).toMatchObject({ webSearches: 2 });
+});
+
+test("searches that Google ran: each query once, of older models one for the prompt", () => {
+  const grounded = (modelVersion: string, ...queries: string[]) => ({ candidates: [{ content: { parts: [{ text: "Found." }] }, finishReason: "STOP", groundingMetadata: { webSearchQueries: queries } }], usageMetadata: { promptTokenCount: 5, totalTokenCount: 9 }, modelVersion });
+  const bytes = (value: unknown) => new TextEncoder().encode(JSON.stringify(value));
+  expect(readGeminiReply(bytes(grounded("gemini-3.5-flash", "a", "b", "", "a")))?.usage).toMatchObject({ inputUncached: 5, webSearches: 2 });
+  expect(readGeminiReply(bytes(grounded("gemini-2.5-pro", "a", "b")))?.usage).toMatchObject({ webSearches: 1 });
+  expect(readGeminiReply(bytes(grounded("gemini-3.5-flash")))?.usage).not.toHaveProperty("webSearches");
+  // Streamed: told with any piece, counted once, whichever way the stream goes.
+  const pieces = [
+    { candidates: [{ content: { parts: [{ text: "Fo" }] } }], usageMetadata: { promptTokenCount: 5 }, modelVersion: "gemini-3.5-flash" },
+    { candidates: [{ content: { parts: [{ text: "und" }] }, grounding_metadata: { web_search_queries: ["a", "b"] } }], usageMetadata: { promptTokenCount: 5 } },
+    grounded("gemini-3.5-flash", "b", "c"),
+  ];
+  const events = new TextEncoder().encode(pieces.map((piece) => `data: ${JSON.stringify(piece)}\r\n\r\n`).join(""));
+  for (const size of [events.byteLength, 7]) {
+    const stream = new GeminiStream();
+    const reader = new GeminiStreamReader();
+    let last: unknown = null;
+    for (let at = 0; at < events.byteLength; at += size) {
+      stream.push(events.slice(at, at + size));
+      for (const event of reader.push(events.slice(at, at + size))) if (event.kind === "usage") last = event.usage;
+    }
+    stream.end();
+    expect([stream.usage, last]).toEqual([expect.objectContaining({ webSearches: 3 }), expect.objectContaining({ webSearches: 3 })]);
+  }
+  const array = new GeminiArrayStream();
+  array.push(bytes(pieces));
+  array.end();
+  expect(array.usage).toMatchObject({ webSearches: 3 });
+});
+
+test.each([
+  ["nothing offered", { tools: [{ type: "function", function: { name: "web_search" } }, { functionDeclarations: [] }] }, 0],
+  ["Anthropic, bounded", { tools: [{ type: "web_search_20250305", name: "web_search", max_uses: 5 }, { name: "mine", input_schema: {} }] }, 5],
+  ["Anthropic, unbounded", { tools: [{ type: "web_search_20260209", name: "web_search" }] }, null],
+  ["Responses, bounded by all tool calls", { tools: [{ type: "web_search" }], max_tool_calls: 3 }, 3],
+  ["Responses, unbounded", { tools: [{ type: "web_search_preview" }] }, null],
+  ["chat", { web_search_options: {} }, 1],
+  ["Gemini", { tools: [{ functionDeclarations: [] }, { googleSearch: {} }] }, null],
+  ["Gemini, as Google's REST layer takes it", { tools: { google_search: {} } }, null],
+])("searches a request lets the model run: %s", (_name, body, most) => {
+  expect(offeredSearches(body as never)).toBe(most);
 });

@@ -24,6 +24,14 @@ export interface OutboundChanges {
   readonly systemPrompt: string | null;
 }
 
+/** What the format calls the members that governance bounds. */
+export interface MemberNames {
+  readonly temperature: string;
+  readonly maxTokens: string;
+  /** Where what the model is to read stands. */
+  readonly input: string;
+}
+
 /**
  * One request as a caller sent it, in one vendor's format, checked and ready to be looked at. Reading it changes no
  * byte; the setters change exactly the member they speak of.
@@ -33,6 +41,7 @@ export interface InboundRequest {
   readonly model: string | null;
   readonly modelId: string | null;
   readonly stream: boolean;
+  readonly names: MemberNames;
   /** Null where the caller did not say. Setting null takes it out. */
   temperature: number | null;
   maxTokens: number | null;

@@ -15,6 +15,7 @@ import { responsesCodec } from "../../server/wire/responses/responses-codec.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 
 export const ADMIN_PASSWORD = "correct horse battery";
+export const JWT_SECRET = "0123456789abcdef0123456789abcdef";
 
 export interface Reply {
   readonly status: number;
@@ -60,7 +61,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     secrets,
     clock,
     log: jsonLog("debug", (line) => lines.push(line)),
-    jwtSecret: "0123456789abcdef0123456789abcdef",
+    jwtSecret: JWT_SECRET,
     jwtExpirySeconds: 3600,
     passwords: { hashPassword, verifyPassword, dummyVerify },
     upstream: { clock, providers: { echo: echoProvider(clock) }, codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec } },

@@ -2,9 +2,12 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { paramsOf } from "../../server/surfaces/admin/document.ts";
 import type { Operation } from "../../server/surfaces/admin/operation.ts";
 import { OPERATIONS } from "../../server/surfaces/admin/routes.ts";
+import { adminTokens } from "../../server/directory/people/admin-tokens.ts";
+import { PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
 import { requestApproval } from "../../server/directory/tools/approvals.ts";
+import { systemClock } from "../../server/kernel/clock.ts";
 import { approvalDemand } from "../support/approvals.ts";
-import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type Send, type TenantWithAdmin } from "./admin-harness.ts";
+import { ADMIN_PASSWORD, controlPlane, JWT_SECRET, newTenant, type ControlPlane, type Send, type TenantWithAdmin } from "./admin-harness.ts";
 
 /** A valid body for each operation that takes one: a new one without an entry fails here. */
 const BODIES: Record<string, unknown> = {
@@ -83,6 +86,12 @@ const BODIES: Record<string, unknown> = {
   "POST /v1/admin/audit/chains/{chain_id}/verify": {},
 };
 
+/** Those that take a file as multipart/form-data, and how large a body may be. */
+const FORMS: Record<string, number> = { "POST /v1/admin/end-users/{id}/photo": 5 * 1024 * 1024 + 64 * 1024, "POST /v1/admin/mcp-servers/{id}/icon": 128 * 1024 };
+
+/** Orders without particulars: a new write that takes neither a body nor a file has its place here. */
+const WITHOUT_BODY = new Set(["POST /v1/admin/end-users/{id}/2fa/reset", "POST /v1/admin/llms/{id}/health-check", "POST /v1/admin/mcp-servers/{id}/refresh-capabilities", "POST /v1/admin/mcp-servers/{id}/health-check", "POST /v1/admin/admin-log/verify"]);
+
 const nameOf = (operation: Operation) => `${operation.method} ${operation.path}`;
 const guarded = OPERATIONS.filter((operation) => operation.access !== "anyone");
 const withBody = OPERATIONS.filter((operation) => operation.body !== undefined);
@@ -135,9 +144,20 @@ function acmePath(operation: Operation): string {
   return pathWith(operation, id ?? "");
 }
 
-describe("without a credential: 401", () => {
+describe("without a credential, or with one that is of another kind or over: 401", () => {
+  let tokens: string[];
+  beforeAll(async () => {
+    const past = { ...systemClock(), now: () => Date.now() - 7_200_000 };
+    const settings = { secret: JWT_SECRET, expirySeconds: 3_600, clock: past };
+    const { id, username } = acme.admin;
+    const row = await plane.database.db.selectFrom("admin_users").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
+    const portal = new PortalTokens({ ...settings, clock: systemClock() });
+    const key = await acme.send("POST", `/v1/admin/resource-groups/${ids["/v1/admin/resource-groups"]}/api-keys`, { name: "of another kind" });
+    const user = { id: ids["/v1/admin/end-users"] ?? "", tenant_id: "acme", username, email: null, tokens_valid_from: new Date(0) };
+    tokens = ["nonsense", await adminTokens(settings).issue(row), await portal.issue(user), await portal.issue({ ...user, id }), key.body.key_value];
+  });
   test.each(cases(guarded))("%s", async (_name, operation) => {
-    for (const headers of [{}, { authorization: "Bearer nonsense" }, { authorization: "Basic eDp5" }] as Record<string, string>[]) {
+    for (const headers of [{}, { authorization: "Basic eDp5" }, ...tokens.map((token) => ({ authorization: `Bearer ${token}` }))] as Record<string, string>[]) {
       const reply = await plane.send(operation.method, acmePath(operation), BODIES[nameOf(operation)], headers);
       expect([reply.status, reply.headers.get("www-authenticate"), reply.body.code]).toEqual([401, "Bearer", "unauthenticated"]);
     }
@@ -165,6 +185,29 @@ describe("a malformed body: 400 that names the field", () => {
     expect((await raw("{}", "text/plain")).status).toBe(400);
     expect((await raw(`{"a":"\\u0000"}`)).status).toBe(400);
     expect((await raw(`"${"x".repeat(1_048_577)}"`)).status).toBe(413);
+  });
+});
+
+describe("a form that is none, has no file, or is too large", () => {
+  test.each(Object.entries(FORMS))("%s", async (name, mostBytes) => {
+    const operation = OPERATIONS.find((one) => nameOf(one) === name) as Operation;
+    const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
+    const post = (body: string | FormData, type: Record<string, string> = {}) => plane.fetch(new Request(`http://x${acmePath(operation)}`, { method: "POST", body, headers: { ...type, authorization: `Bearer ${token}`, "x-tenant-id": "acme" } }));
+    const form = (field: string, size: number) => {
+      const data = new FormData();
+      data.set(field, new File([new Uint8Array(size)], "x.png"));
+      return data;
+    };
+    for (const reply of [await post("{}", { "content-type": "application/json" }), await post(form("other", 1)), await post(form("file", 1))]) {
+      expect([reply.status, ((await reply.json()) as any).fields[0].field]).toEqual([400, "file"]);
+    }
+    const large = await post(form("file", mostBytes));
+    expect([large.status, ((await large.json()) as any).code]).toEqual([413, "body_too_large"]);
+  });
+
+  test("the table knows every one", () => {
+    const writes = OPERATIONS.filter(({ method, body }) => method !== "GET" && method !== "DELETE" && body === undefined).map(nameOf);
+    expect(writes.filter((name) => !(name in FORMS) && !WITHOUT_BODY.has(name))).toEqual([]);
   });
 });
 

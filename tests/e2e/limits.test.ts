@@ -109,6 +109,7 @@ describe("rates", () => {
     const second = await chat(a.key);
     expect([second.status, second.body]).toEqual([429, { error: { type: "rate_limit_exceeded", message: 'The limit on requests per minute of resource group "rate-a" is reached.', scope: "group", limit_type: "requests_per_minute" } }]);
     expect(second.headers.get("retry-after")).toBe("30");
+    expect(await rowOf(world.admin, { resource_group_id: a.id, http_status_code: 429 })).toMatchObject({ error_type: "rate_limit_exceeded", pre_action_state: { kind: "rate_limit", by: "bucket", limit_type: "requests_per_minute", group_id: a.id } });
   });
 
   test("calls at once", async () => {
@@ -175,11 +176,83 @@ describe("parameter governance", () => {
     const governance = { temperature: { max: 0.5, enforce: "reject" }, system_prompt: { prepend: ["Be kind."], append: ["Be brief."], banned_patterns: ["(?i)secret\\s+sauce"] } };
     expect((await patch(a.id, "llm-global-governance", { governance })).status).toBe(200);
     const hot = await chat(a.key, { temperature: 0.9 });
-    expect([hot.status, hot.body.code]).toEqual([400, "parameter_rejected"]);
+    expect([hot.status, hot.body]).toEqual([400, { error: "A parameter is outside what the resource group allows. `temperature` must be at most 0.5 in this resource group.", code: "parameter_rejected" }]);
+    expect(await rowOf(world.admin, { resource_group_id: a.id, error_type: "parameter_rejected" })).toMatchObject({ error_message: "A parameter is outside what the resource group allows. (temperature must be at most 0.5 in this resource group)" });
     const sauce = await chat(a.key, { temperature: 0, messages: [{ role: "user", content: [{ type: "text", text: "the SECRET  sauce" }] }] });
     expect([sauce.status, sauce.body]).toEqual([403, { error: { code: "guardrail_blocked", message: "The request holds text that the resource group bans.", guardrail: "parameter governance", check: "banned_pattern", direction: "input" } }]);
     expect((await chat(a.key, { temperature: 0, messages: [{ role: "system", content: "Mine." }, { role: "user", content: "hi" }] })).status).toBe(200);
     expect(JSON.parse(world.upstream.seen.at(-1)?.body ?? "").messages.map(({ content }: { content: string }) => content)).toEqual(["Be kind.", "Mine.", "Be brief.", "hi"]);
+  });
+});
+
+/** The same question on every text surface. */
+const ASKED: readonly [surface: string, path: string, body: (text: string) => object][] = [
+  ["chat", "/v1/proxy/llm/chat/completions", (text) => ({ model: "fake-1", messages: [{ role: "user", content: text }], temperature: 0.9, max_tokens: 500, tools: [{ type: "function", function: { name: "shell" } }] })],
+  ["responses", "/v1/proxy/llm/responses", (text) => ({ model: "fake-1", input: text, temperature: 0.9, max_output_tokens: 500, tools: [{ type: "function", name: "shell", parameters: {} }] })],
+  ["messages", "/v1/messages", (text) => ({ model: "fake-1", max_tokens: 500, temperature: 0.9, messages: [{ role: "user", content: text }], tools: [{ name: "shell", input_schema: { type: "object" } }] })],
+  ["gemini", "/v1beta/models/fake-1:generateContent", (text) => ({ contents: [{ role: "user", parts: [{ text }] }], generationConfig: { temperature: 0.9, maxOutputTokens: 500 }, tools: [{ functionDeclarations: [{ name: "shell" }] }] })],
+  ["completions", "/v1/proxy/llm/completions", (text) => ({ model: "writes", prompt: text, temperature: 0.9, max_tokens: 500 })],
+  ["embeddings", "/v1/proxy/llm/embeddings", (text) => ({ model: "embeds", input: text })],
+];
+
+describe("on every text surface", () => {
+  let governed: Team;
+  let strict: Team;
+  let spent: Team;
+  let locked: Team;
+  const ask = async ({ key }: Team, path: string, body: object) => {
+    const response = await fetch(`${world.gateway.runtimeUrl}${path}`, { method: "POST", headers: { "content-type": "application/json", authorization: `Bearer ${key}`, "anthropic-version": "2023-06-01" }, body: JSON.stringify(body) });
+    return { status: response.status, headers: response.headers, body: (await response.json()) as any };
+  };
+  beforeAll(async () => {
+    const model = (name: string, modes: string[]) => world.admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: name, provider: "fake", modes, ...PRICED, group_ids: [served.groupId] });
+    await model("writes", ["completion"]);
+    await model("embeds", ["embedding"]);
+    [governed, strict, spent, locked] = [await team("surface-governed"), await team("surface-strict"), await team("surface-spent"), await team("surface-locked")];
+    const rules = { temperature: { max: 0.5 }, context_window: { max_output_tokens: 50, max_input_tokens: 200 }, tool_use: { blocked_tools: ["shell"] }, system_prompt: { prepend: ["BE KIND"], append: ["BE BRIEF"], banned_patterns: ["(?i)sauce"] } };
+    await patch(governed.id, "llm-global-governance", { governance: rules });
+    await patch(strict.id, "llm-global-governance", { governance: { temperature: { max: 1, enforce: "reject" }, context_window: { max_output_tokens: 50, enforce: "reject" } } });
+    await limit(spent.id, { requests: { daily_limit: 0 } });
+    await limit(locked.id, { concurrency: { max_concurrent: 0 } });
+  });
+
+  test.each(ASKED)("%s: clamped, told, and banned", async (surface, path, body) => {
+    const before = world.upstream.seen.length;
+    const clamped = await ask(governed, path, body("hello"));
+    const outbound = world.upstream.seen.slice(before).map((request) => request.body).join("");
+    const generates = surface !== "embeddings";
+    expect(clamped.headers.get("x-gw-parameters-clamped")).toBe(generates ? (surface === "completions" ? "temperature, max_tokens" : "temperature, max_tokens, tools") : null);
+    expect([outbound.includes("BE KIND"), outbound.includes("BE BRIEF"), outbound.includes("shell"), outbound.includes("0.9"), outbound.includes("500")]).toEqual([generates, generates, false, false, false]);
+    const seen = world.upstream.seen.length;
+    const banned = await ask(governed, path, body("the secret Sauce"));
+    const long = await ask(governed, path, body("word ".repeat(2_000)));
+    expect([banned.status, long.status, world.upstream.seen.length]).toEqual([403, 400, seen]);
+    expect(JSON.stringify(banned.body)).toContain("banned_pattern");
+    const named = { chat: "messages", responses: "input", messages: "messages", gemini: "contents", completions: "prompt", embeddings: "input" }[surface] as string;
+    expect(JSON.stringify(long.body)).toContain(`\`${named}\` must be at most 200 tokens`);
+  });
+
+  test.each(ASKED.slice(0, 5))("%s: rejected by the name the caller gave it", async (surface, path, body) => {
+    const seen = world.upstream.seen.length;
+    const { status, body: answer } = await ask(strict, path, body("hello"));
+    const named = { chat: "max_tokens", responses: "max_output_tokens", messages: "max_tokens", gemini: "generationConfig.maxOutputTokens", completions: "max_tokens" }[surface] as string;
+    expect([status, world.upstream.seen.length]).toEqual([400, seen]);
+    expect(JSON.stringify(answer)).toContain(`\`${named}\` must be at most 50`);
+  });
+
+  test.each(ASKED)("%s: 429 with what 7.1 and 7.2 tell, in the surface's own shape", async (surface, path, body) => {
+    const quota = await ask(spent, path, body("hello"));
+    const rate = await ask(locked, path, body("hello"));
+    const usage_limit = { group_id: spent.id, group_name: "surface-spent", limit_type: "daily_requests", current_usage: 0, max_limit: 0 };
+    const told = { scope: "group", limit_type: "max_concurrent" };
+    const inside = (answer: any) => (surface === "gemini" ? answer.error.details[0] : surface === "messages" ? answer.error : answer);
+    expect([quota.status, rate.status]).toEqual([429, 429]);
+    expect(inside(quota.body)).toMatchObject({ usage_limit });
+    expect(surface === "gemini" || surface === "messages" ? inside(rate.body) : rate.body.error).toMatchObject(surface === "gemini" || surface === "messages" ? { code: "rate_limit_exceeded", ...told } : { type: "rate_limit_exceeded", ...told });
+    for (const { headers } of [quota, rate]) {
+      expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
+      expect(headers.get("x-gw-usage-utilization")).toBe("100");
+    }
   });
 });
 
@@ -202,6 +275,13 @@ describe("documents", () => {
       capacity: { parent_name: "tree-parent", parent_is_immediate: true, siblings: [{ group_name: "tree-one", limits: { requests: { daily_limit: 60 } } }], available: { requests: { daily_limit: 40 } } },
     });
     expect(await world.admin.get(`${GROUPS}/${two.id}/llm-global-limits`)).toEqual(fits);
+  });
+
+  test("a refinement is of a model or tool server that is there", async () => {
+    const a = await team("missing-a");
+    const missing = "00000000-0000-4000-8000-000000000000";
+    const asked = [await patch(a.id, `llm-models/${missing}/limits`, { limits: {} }), await patch(a.id, `llm-models/${missing}/governance`, { governance: {} }), await patch(a.id, "mcp-servers/mcp-missing/limits", { limits: {} }), await world.admin.request("GET", `${GROUPS}/${a.id}/mcp-servers/mcp-missing/limits`)];
+    expect(asked.map(({ status, body }) => [status, body.code])).toEqual(asked.map(() => [404, "not_found"]));
   });
 
   test("a move under a parent that allows less is refused", async () => {

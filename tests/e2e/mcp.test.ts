@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, rowsOf } from "../support/admin.ts";
+import { png } from "../support/pictures.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
@@ -262,10 +263,10 @@ test("an icon is taken for what it is", async () => {
     form.set("file", new File([content], "icon.png", { type: "image/png" }));
     return fetch(`${world.gateway.adminUrl}/v1/admin/mcp-servers/${oldId}/icon`, { method: "POST", headers: { authorization: `Bearer ${world.admin.token}` }, body: form });
   };
-  const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3]);
-  expect((await send(png)).status).toBe(200);
-  expect((await world.admin.get(`/v1/admin/mcp-servers/${oldId}`)).icon_url).toBe(`data:image/png;base64,${Buffer.from(png).toString("base64")}`);
-  for (const bad of [new TextEncoder().encode("<svg/>"), new Uint8Array([...png, ...new Uint8Array(64 * 1024)])]) {
+  const icon = new Uint8Array(png());
+  expect((await send(new Uint8Array(png({ after: "<script>" })))).status).toBe(200);
+  expect((await world.admin.get(`/v1/admin/mcp-servers/${oldId}`)).icon_url).toBe(`data:image/png;base64,${Buffer.from(icon).toString("base64")}`);
+  for (const bad of [new TextEncoder().encode("<svg/>"), icon.slice(0, -1), new Uint8Array([...icon, ...new Uint8Array(64 * 1024)])]) {
     const refused = await send(bad);
     expect([refused.status, ((await refused.json()) as any).fields[0].field]).toEqual([400, "file"]);
   }

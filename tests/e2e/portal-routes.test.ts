@@ -1,4 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "kysely";
+import { PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
+import { systemClock } from "../../server/kernel/clock.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
+import { openDatabase } from "../../server/store/database.ts";
 import { PORTAL_ROUTES } from "../../server/surfaces/portal/routes.ts";
 import type { PortalRoute } from "../../server/surfaces/portal/portal-operation.ts";
 import { rowOf, rowsOf, serveModels, type Served } from "../support/admin.ts";
@@ -37,18 +42,56 @@ const nameOf = ({ method, path }: PortalRoute) => `${method} ${path}`;
 const cases = (routes: readonly PortalRoute[]) => routes.map((route) => [nameOf(route), route] as const);
 const guarded = PORTAL_ROUTES.filter(({ admits }) => admits !== "anyone");
 const withJson = PORTAL_ROUTES.filter((route) => nameOf(route) in BODIES);
-const pathOf = ({ path }: PortalRoute) => path.replace("/v1/portal", "").replaceAll(/:\w+/g, crypto.randomUUID());
+/** Kinds of records that paths name: the first part of the path, and the parameter. */
+const NAMED = ["models model_id", "servers config_id", "servers group_id", "mcp-apps server_id", "approvals id", "notifications id", "alerts alert_id", "alerts group_id", "runs run_id"] as const;
+/** The query without which a route does not look for anything. */
+const QUERIES: Record<string, string> = { "GET /v1/portal/mcp-apps/:server_id/resource": "?uri=ui://clock" };
+const pathOf = (route: PortalRoute, idOf: (parameter: string) => string | undefined = () => undefined) =>
+  route.path.replace("/v1/portal", "").replaceAll(/:(\w+)/g, (_all, parameter: string) => idOf(parameter) ?? crypto.randomUUID()) + (QUERIES[nameOf(route)] ?? "");
+
+const JWT_SECRET = "the secret that signs these tokens";
+const HOUR_MS = 3_600_000;
 
 let world: World;
 let served: Served;
 let person: PortalClient;
+/** Their token would be good for hours, had nobody switched them off. */
+let inactive: PortalClient;
+/** With a token that was good an hour ago. */
+let late: PortalClient;
 let foreigner: PortalClient;
+/** Records of the tenant `default`, by the first part of a path and the parameter that names one. */
+let records: Record<(typeof NAMED)[number], string>;
+
+/** One record of each kind that a path of the portal can name, in the person's tenant. */
+async function recordsOf(owner: { readonly id: string; readonly token: string | null }): Promise<typeof records> {
+  const { admin, gateway, upstream, databaseUrl } = world;
+  const server = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: upstream.baseUrl });
+  const config = await admin.post("/v1/admin/server-configs", { tenant_id: "default", mcp_server_id: server.id, name: "tools", group_ids: [served.groupId], enabled: true });
+  await admin.request("PATCH", `/v1/admin/end-users/${owner.id}/primary-group`, { group_id: served.groupId });
+  const answer = await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${owner.token}`, "content-type": "application/json" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) });
+  const approval = crypto.randomUUID();
+  const connection = openDatabase(databaseUrl, { log: jsonLog("error"), max: 1 });
+  await sql`INSERT INTO approvals (id, tenant_id, server_id, server_name, capability_type, capability_name, requester_type, requester_id, requester_display, requester_group_id, call_arguments, arguments_digest, timeout_seconds, expires_at)
+            VALUES (${approval}, 'default', ${server.id}, 'tools', 'tool', 'echo', 'user', ${owner.id}, 'person', ${served.groupId}, '{}', 'd', 900, now() + interval '1 day')`.execute(connection.db);
+  await sql`INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body) VALUES ('of-person', 'default', ${owner.id}, 't', 't', 'b')`.execute(connection.db);
+  await sql`INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, group_id, crossing) VALUES ('of-team', 'default', 'usage_warning', 'warning', 't', 'm', ${served.groupId}, 'c')`.execute(connection.db);
+  await connection.close();
+  return { "models model_id": served.models["fake-1"] ?? "", "servers config_id": config.id, "servers group_id": served.groupId, "mcp-apps server_id": server.id, "approvals id": approval, "notifications id": "of-person", "alerts alert_id": "of-team", "alerts group_id": served.groupId, "runs run_id": answer.headers.get("x-gw-run-id") ?? "" };
+}
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ GW_JWT_SECRET: JWT_SECRET });
   const url = world.gateway.runtimeUrl;
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
-  person = await newPerson(url, "person");
+  const made = await newPerson(url, "person");
+  person = made;
+  records = await recordsOf(made);
+  const past = { ...systemClock(), now: () => Date.now() - 2 * HOUR_MS };
+  late = portalClient(url, await new PortalTokens({ secret: JWT_SECRET, expirySeconds: 3_600, clock: past }).issue({ id: made.id, tenant_id: "default", username: "person", email: null, tokens_valid_from: new Date(0) }));
+  const away = await newPerson(url, "away");
+  await world.admin.request("PATCH", `/v1/admin/end-users/${away.id}/status`, { is_active: false });
+  inactive = away;
   await world.admin.post("/v1/admin/tenants", { id: "other", name: "other" });
   await world.admin.post("/v1/admin/end-users", { tenant_id: "other", username: "foreigner", password: PASSWORD });
   const login = await portalClient(url).request("POST", "/auth/login", { username: "foreigner", password: PASSWORD }, { "x-tenant-id": "other" });
@@ -75,12 +118,21 @@ describe("without a user: 401 and a row", () => {
       [portalClient(runtimeUrl), "credential_missing"],
       [portalClient(runtimeUrl, "nonsense"), "credential_malformed"],
       [portalClient(runtimeUrl, world.admin.token), "credential_unknown"],
+      [late, "credential_expired"],
       ...(route.admits === "user" ? ([[portalClient(runtimeUrl, served.apiKey), "credential_of_wrong_kind"]] as const) : []),
     ] as const) {
       const reply = await client.request(route.method, pathOf(route), BODIES[name]);
       expect([reply.status, reply.headers.get("www-authenticate"), reply.body]).toEqual([401, "Bearer", { error: "Missing or invalid credential.", code: "unauthenticated" }]);
       expect(await onlyRow(reply.headers)).toMatchObject({ proxy_type: "portal", proxy_subtype: route.audit.proxySubtype, http_status_code: 401, success: false, error_type: reason, gateway_user_id: null });
     }
+  });
+});
+
+describe("with the token of a user who was switched off: 403 and a row", () => {
+  test.each(cases(guarded))("%s", async (name, route) => {
+    const reply = await inactive.request(route.method, pathOf(route), BODIES[name]);
+    expect([reply.status, reply.body.code]).toEqual([403, "inactive_user"]);
+    expect(await onlyRow(reply.headers)).toMatchObject({ http_status_code: 403, success: false, error_type: "inactive_user", gateway_user_username: "away" });
   });
 });
 
@@ -91,6 +143,37 @@ describe("with another tenant's name: 401", () => {
   });
 });
 
+describe("a record of another tenant is answered as one that is not there, with a row of the asker's tenant", () => {
+  const kindOf = ({ path }: PortalRoute, parameter: string) => NAMED.find((kind) => kind === `${path.split("/")[3]} ${parameter}`);
+  const naming = guarded.filter((route) => [...route.path.matchAll(/:(\w+)/g)].some(([, parameter]) => kindOf(route, parameter as string) !== undefined));
+  test.each(cases(naming))("%s", async (name, route) => {
+    const there = await foreigner.request(route.method, pathOf(route, (parameter) => records[kindOf(route, parameter) as (typeof NAMED)[number]]), BODIES[name]);
+    const nowhere = await foreigner.request(route.method, pathOf(route), BODIES[name]);
+    expect([there.status, there.body]).toEqual([nowhere.status, nowhere.body]);
+    expect([403, 404]).toContain(there.status);
+    expect(await onlyRow(there.headers)).toMatchObject({ tenant_id: "other", http_status_code: there.status, success: false });
+  });
+});
+
+describe("a body that is too large: 413 and a row", () => {
+  const reading = PORTAL_ROUTES.filter(({ body }) => body !== false);
+  test.each(cases(reading))("%s", async (_name, route) => {
+    const reply = await fetch(`${world.gateway.runtimeUrl}/v1/portal${pathOf(route)}`, { method: route.method, body: "x".repeat((route.maxBodyBytes ?? 0) + 1), headers: { "content-type": "application/json", authorization: `Bearer ${person.token}` } });
+    expect([reply.status, await reply.json()]).toEqual([413, { error: expect.any(String), code: "body_too_large" }]);
+    expect(await onlyRow(reply.headers)).toMatchObject({ http_status_code: 413, error_type: "body_too_large", success: false });
+  });
+});
+
+test("a form that is none, or has no file: 400 that names the field, and a row", async () => {
+  const empty = new FormData();
+  empty.set("other", "x");
+  for (const body of [{ file: "x" }, empty]) {
+    const reply = await person.request("POST", "/auth/profile/photo", body);
+    expect([reply.status, reply.body.fields]).toEqual([400, [{ field: "file", message: "is required, as multipart/form-data" }]]);
+    expect(await onlyRow(reply.headers)).toMatchObject({ http_status_code: 400, error_type: "invalid_body" });
+  }
+});
+
 describe("a malformed body: 400 that names the field, and a row", () => {
   test.each(cases(withJson))("%s", async (name, route) => {
     const strange = await person.request(route.method, pathOf(route), { ...(BODIES[name] as object), surprise: 1 });
@@ -99,8 +182,6 @@ describe("a malformed body: 400 that names the field, and a row", () => {
     expect(await onlyRow(strange.headers)).toMatchObject({ http_status_code: status, error_type: code, request_body_preview: null, response_body_preview: null, request_content_hash: null });
     const raw = (body: string, type = "application/json") => fetch(`${world.gateway.runtimeUrl}/v1/portal${pathOf(route)}`, { method: route.method, body, headers: { "content-type": type, authorization: `Bearer ${person.token}` } });
     for (const [body, type] of [["{"], ["[1]"], ["{}", "text/plain"], [`{"a":"\\u0000"}`]] as const) expect((await raw(body, type)).status).toBe(400);
-    const large = await raw(`{"a":"${"x".repeat(route.maxBodyBytes ?? 0)}"}`);
-    expect([large.status, (await onlyRow(large.headers)).error_type]).toEqual([413, "body_too_large"]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
 import { serveModels, type Served } from "../support/admin.ts";
 import { newPerson, PASSWORD, portalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -33,3 +34,19 @@ test("a storm of logins is answered or told to come again, and calls go on besid
   for (const reply of refused) expect([reply.body.code, Number(reply.headers.get("retry-after")) > 0]).toEqual(["too_many_logins", true]);
   expect(calls).toBeGreaterThan(10);
 }, 60_000);
+
+/** How each thread of the gateway gives way to others, by the scheduler's account. */
+function nicenesses(): number[] {
+  const tasks = `/proc/${world.gateway.pid()}/task`;
+  return readdirSync(tasks).map((id) => {
+    const stat = readFileSync(`${tasks}/${id}/stat`, "utf8");
+    // The name is in brackets and may hold anything; niceness is the nineteenth field of all.
+    return Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[16]);
+  });
+}
+
+test("one thread hashes, and gives way to those that serve calls", () => {
+  const own = nicenesses();
+  const usual = Math.min(...own);
+  expect(own.filter((niceness) => niceness > usual)).toEqual([Math.min(usual + 5, 19)]);
+});

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import OpenAI from "openai";
 import { rowOf, serveModels, type Served } from "../support/admin.ts";
 import { logIn, newPerson, PASSWORD, portalClient } from "../support/portal.ts";
+import { png, pngChunk } from "../support/pictures.ts";
 import { totpCode } from "../support/totp.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -240,7 +241,9 @@ describe("two-factor login", () => {
 });
 
 describe("one's own record", () => {
-  const PNG = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==", "base64");
+  const PNG = png();
+  /** The same picture with where it was taken, and a page behind it. */
+  const TELLING = png({ around: pngChunk("tEXt", "Comment\0at home"), after: "<script>alert(1)</script>" });
   const form = (content: Uint8Array, type: string) => {
     const data = new FormData();
     data.set("file", new File([content as Uint8Array<ArrayBuffer>], "me", { type }));
@@ -258,20 +261,47 @@ describe("one's own record", () => {
 
   test("a photo is taken for what it is, served so that nothing in it runs, and nothing else is taken", async () => {
     const user = await newPerson(url, "pia");
-    const set = await user.request("POST", "/auth/profile/photo", form(PNG, "text/html"));
+    const set = await user.request("POST", "/auth/profile/photo", form(TELLING, "text/html"));
     expect(set.body).toEqual({ success: true, avatar_url: expect.stringMatching(/^\/v1\/portal\/photos\/[\w-]{32}$/) });
     const photo = await fetch(url + set.body.avatar_url);
     expect(Buffer.from(await photo.arrayBuffer())).toEqual(PNG);
     expect([photo.headers.get("content-type"), photo.headers.get("x-content-type-options"), photo.headers.get("content-security-policy")]).toEqual(["image/png", "nosniff", "default-src 'none'; sandbox"]);
     expect((await user.request("GET", "/auth/profile")).body.avatar_url).toBe(set.body.avatar_url);
+    const damaged = await user.request("POST", "/auth/profile/photo", form(PNG.subarray(0, -1), "image/png"));
+    expect([damaged.status, damaged.body.fields]).toEqual([400, [{ field: "file", message: "is a damaged PNG image" }]]);
     for (const bad of [form(Buffer.from("<svg xmlns='http://www.w3.org/2000/svg'/>"), "image/svg+xml"), form(Buffer.from("<script>"), "image/png"), {}]) expect((await user.request("POST", "/auth/profile/photo", bad)).status).toBe(400);
     expect((await user.request("POST", "/auth/profile/photo", form(Buffer.concat([PNG, Buffer.alloc(5 * 1024 * 1024)]), "image/png"))).status).toBe(413);
     const again = await user.request("POST", "/auth/profile/photo", form(PNG, "image/png"));
     expect([(await fetch(url + set.body.avatar_url)).status, (await fetch(url + again.body.avatar_url)).status]).toEqual([404, 200]);
-    const registered = await stranger().request("POST", "/auth/register", { username: "with-photo", password: PASSWORD, photo_base64: PNG.toString("base64"), photo_mime_type: "image/png" });
+    const registered = await stranger().request("POST", "/auth/register", { username: "with-photo", password: PASSWORD, photo_base64: TELLING.toString("base64"), photo_mime_type: "image/png" });
     expect(registered.status).toBe(201);
-    expect((await (await logIn(url, "with-photo")).request("GET", "/auth/profile")).body.avatar_url).toStartWith("/v1/portal/photos/");
+    const { avatar_url: avatar } = (await (await logIn(url, "with-photo")).request("GET", "/auth/profile")).body;
+    expect(Buffer.from(await (await fetch(url + avatar)).arrayBuffer())).toEqual(PNG);
+    const half = await stranger().request("POST", "/auth/register", { username: "half-a-photo", password: PASSWORD, photo_base64: PNG.subarray(0, 40).toString("base64") });
+    expect([half.status, half.body.fields]).toEqual([400, [{ field: "photo_base64", message: "is a damaged PNG image" }]]);
   });
+});
+
+test("the models to pick from are narrowed by provider, mode, switch and health", async () => {
+  const { admin } = world;
+  const picker = await newPerson(url, "picker");
+  const group = (await admin.post("/v1/admin/resource-groups", { name: "pickers" })).id;
+  await admin.request("PATCH", `/v1/admin/end-users/${picker.id}/primary-group`, { group_id: group });
+  // Nothing listens there: its models are found ill.
+  await admin.post("/v1/admin/providers", { tenant_id: "default", provider_key: "away", name: "away", api_format: "openai", base_url: "http://127.0.0.1:1/v1" });
+  for (const [name, provider, mode, enabled] of [["pick-chat", "fake", "chat", true], ["pick-embedding", "fake", "embedding", true], ["pick-off", "fake", "chat", false], ["pick-away", "away", "chat", true]]) {
+    const { id } = await admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: name, provider, mode, enabled, group_ids: [group] });
+    if (provider === "away") await admin.post(`/v1/admin/llms/${id}/health-check`, {});
+  }
+  const listed = async (query: string) => (await picker.request("GET", `/models${query}`)).body.models.map(({ name }: { name: string }) => name.slice(5));
+  expect(await listed("")).toEqual(["away", "chat", "embedding", "off"]);
+  expect(await listed("?enabled_only=true")).toEqual(["away", "chat", "embedding"]);
+  expect(await listed("?healthy_only=true")).toEqual(["chat", "embedding", "off"]);
+  expect(await listed("?provider=away")).toEqual(["away"]);
+  expect(await listed("?modes=embedding")).toEqual(["embedding"]);
+  expect(await listed("?modes=embedding,chat&healthy_only=true&enabled_only=true")).toEqual(["chat", "embedding"]);
+  expect((await picker.request("GET", "/models?enabled_only=perhaps")).body.fields[0].field).toBe("enabled_only");
+  expect([(await picker.request("POST", "/kb-identities", {})).status, (await picker.request("GET", "/kb-identities")).body]).toEqual([501, { mappings: [], total: 0 }]);
 });
 
 describe("the group of a call", () => {

@@ -15,6 +15,8 @@ export interface GatewayProcess {
   readonly dataDir: string;
   /** The launcher; the gateway itself is its child. */
   readonly process: ChildProcess;
+  /** Of the gateway itself. */
+  pid(): number;
   /** Everything it printed, both streams. */
   output(): string;
   /** SIGTERM, then the exit code. */
@@ -68,6 +70,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     adminUrl,
     dataDir,
     process: child,
+    pid: () => childOf(child.pid as number),
     output: () => output,
     async stop() {
       child.kill("SIGTERM");

@@ -19,6 +19,12 @@ export interface ToolServerFixture {
   stop(): Promise<void>;
 }
 
+/** A tool beside those a fixture always has; it says its own name. */
+export interface FurtherTool {
+  readonly name: string;
+  readonly description: string;
+}
+
 const TEXT = (text: string) => ({ content: [{ type: "text" as const, text }] });
 
 async function many({ rows, wait_ms: wait = 0 }: { rows: number; wait_ms?: number | undefined }) {
@@ -46,7 +52,7 @@ function serveFixture(answer: (request: Request) => Promise<Response>): ToolServ
 }
 
 /** A server of the handshake dialect only, on the first official SDK, with sessions. */
-export function startHandshakeServer(options: { version?: string; json?: boolean; reports?: boolean } = {}): ToolServerFixture {
+export function startHandshakeServer(options: { version?: string; json?: boolean; reports?: boolean; further?: readonly FurtherTool[] } = {}): ToolServerFixture {
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
   return serveFixture(async (request) => {
     const id = request.headers.get("mcp-session-id");
@@ -59,6 +65,7 @@ export function startHandshakeServer(options: { version?: string; json?: boolean
     });
     const tools = handshakeTools(options.version ?? "1.2.3");
     if (options.reports === true) reportsOf(tools, { text: z.string() });
+    furtherOf(tools, options.further);
     await tools.connect(transport as never);
     return transport.handleRequest(request);
   });
@@ -89,8 +96,8 @@ function handshakeTools(version: string): HandshakeServer {
 }
 
 /** A server of the stateless dialect only, on the second official SDK. */
-export function startStatelessServer(options: { reports?: boolean } = {}): ToolServerFixture {
-  const handler = createMcpHandler(() => (options.reports === true ? reportsOf(statelessTools(), z.object({ text: z.string() })) : statelessTools()), { legacy: "reject" });
+export function startStatelessServer(options: { reports?: boolean; further?: readonly FurtherTool[] } = {}): ToolServerFixture {
+  const handler = createMcpHandler(() => furtherOf(options.reports === true ? reportsOf(statelessTools(), z.object({ text: z.string() })) : statelessTools(), options.further), { legacy: "reject" });
   return serveFixture((request) => handler.fetch(request));
 }
 
@@ -111,6 +118,11 @@ function statelessTools(): StatelessServer {
   server.registerTool("many", { description: "Gives rows, after a while", inputSchema: z.object({ rows: z.number(), wait_ms: z.number().optional() }) }, many);
   server.registerPrompt("greet", { description: "A greeting" }, async () => ({ messages: [{ role: "user", content: { type: "text", text: "Say hello." } }] }));
   server.registerResource("note", "test://note", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "a new note" }] }));
+  return server;
+}
+
+function furtherOf<Server extends HandshakeServer | StatelessServer>(server: Server, tools: readonly FurtherTool[] = []): Server {
+  for (const { name, description } of tools) (server as HandshakeServer).registerTool(name, { description }, async () => TEXT(name));
   return server;
 }
 

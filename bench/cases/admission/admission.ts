@@ -1,3 +1,8 @@
+import { PolicyTree } from "../../../server/directory/limits/policy-tree.ts";
+import type { GroupScope, ModelEntry } from "../../../server/directory/snapshot.ts";
+import type { Call } from "../../../server/governance/call.ts";
+import { Limits, type LimitsParts } from "../../../server/governance/limits/limits.ts";
+import { EMPTY_VIEW } from "../../../server/governance/view.ts";
 import { jsonLog } from "../../../server/kernel/log.ts";
 import { openValkey } from "../../../server/runtime/valkey.ts";
 import type { Counters, Demand, Plan } from "../../../server/governance/limits/counters.ts";
@@ -41,6 +46,35 @@ async function inProcess(): Promise<void> {
   console.log(`in process: ${((user + system) / calls).toFixed(2)} microseconds of CPU to admit and settle a call at ${LEVELS} levels (bound: 50)`);
 }
 
+const LIMITS = { requests: { daily_limit: 1e12 }, tokens: { daily_limit: 1e12 }, budget: { monthly_limit_usd: 1e9, hard_stop: true }, throughput: { max_requests_per_minute: 1e12 }, concurrency: { max_concurrent: 1_000_000 } };
+const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null, contextWindow: 200_000, maxOutputTokens: 4_096, defaultMaxTokens: null, systemPrompt: null, priceSchedule: [{ from: 0, prices: { input: 2_000_000, output: 10_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null }, tiers: [] }] } as unknown as ModelEntry;
+
+/** The whole gate as a call meets it, documents and worst case included. */
+async function gate(): Promise<void> {
+  const ids = Array.from({ length: LEVELS }, (_, i) => `g${i}`);
+  const policies = new PolicyTree(ids.map((id, i) => ({ id, name: id, parentId: ids[i + 1] ?? null })), ids.map((groupId) => ({ groupId, kind: "llm_limits" as const, itemId: "", document: LIMITS })));
+  const scope = { groupId: "g0", groupName: "g0", chain: ids.map((id) => ({ id, name: id })), tenant: { id: "t", policies } } as unknown as GroupScope;
+  const truth = { ofDay: async () => ({ ofBranch: () => 0 }) } as unknown as LimitsParts["truth"];
+  const limits = new Limits({ counters: new InProcessCounters(steady), truth, alerts: { raise: () => undefined }, clock: { now: () => Date.now(), micros: () => steady() * 1000 }, log: jsonLog("error"), whenAway: "closed", waitMs: 1_000 });
+  const view = { ...EMPTY_VIEW, maxTokens: 500 };
+  const timestamp = new Date().toISOString();
+  const one = async (id: string) => {
+    const made = { id, audit: { proxyType: "llm", proxySubtype: "chat_completions" }, scope, model: MODEL, route: null, tools: null, reservation: null, attempts: [], answerHeaders: {}, row: { timestamp, request_size_bytes: 1_000, llm_model_requested: "m" } } as unknown as Call;
+    const decided = limits.decide(made, view);
+    const { kind } = decided instanceof Promise ? await decided : decided;
+    if (kind !== "pass") throw new Error("refused");
+    Object.assign(made.row, { llm_model_used: "m", llm_prompt_tokens: 700, llm_completion_tokens: 300, llm_estimated_cost_usd: 0.0044 });
+    const settled = limits.settle(made);
+    if (settled !== null) await settled;
+  };
+  for (let i = 0; i < 20_000; i++) await one(`w${i}`);
+  const calls = 100_000;
+  const before = process.cpuUsage();
+  for (let i = 0; i < calls; i++) await one(`c${i}`);
+  const { user, system } = process.cpuUsage(before);
+  console.log(`in process, the whole gate: ${((user + system) / calls).toFixed(2)} microseconds of CPU (bound: 50)`);
+}
+
 async function withValkey(): Promise<void> {
   const server = await startValkey();
   const counters = new ValkeyCounters({ valkey: openValkey(server.url), now: steady, log: jsonLog("error") });
@@ -62,4 +96,5 @@ async function withValkey(): Promise<void> {
 }
 
 await inProcess();
+await gate();
 if (haveValkey) await withValkey();

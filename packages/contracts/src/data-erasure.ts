@@ -16,7 +16,7 @@ export const erasureRequest = z
         end_user_session_id: identifier.describe("as rows hold it"),
       })
       .refine((subject) => Object.values(subject).some((value) => value !== undefined), "must name at least one identifier")
-      .describe("one data subject, as audit rows name it; rows with any of the values are erased"),
+      .describe("one data subject, as audit rows name it; rows with any of the values are erased, and the end user that a user id or username stands for"),
     reason: z.string().max(1000).optional().describe("kept with the event: it must not name the subject"),
   })
   .meta({ id: "ErasureRequest" });
@@ -31,5 +31,7 @@ export const erasureEvent = z
     identifiers: z.array(z.string()).describe("what named the subject; the values are not kept"),
     rows_erased: z.number().int(),
     runs_changed: z.number().int(),
+    account_erased: z.boolean().describe("whether an end user was among what went, with everything that is theirs"),
+    approvals_erased: z.number().int().describe("approvals the subject asked for or resolved"),
   })
   .meta({ id: "ErasureEvent" });

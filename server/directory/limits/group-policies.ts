@@ -3,6 +3,7 @@ import { RE2JS } from "re2js";
 import { type FieldError, refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { readPolicyRows, writePolicy } from "../../store/group-policies.ts";
+import { knownMcpServers } from "../../store/mcp-servers.ts";
 import { knownModels } from "../../store/models.ts";
 import { lockTree } from "../../store/resource-groups.ts";
 import { notFound } from "../writes/records.ts";
@@ -74,10 +75,11 @@ function limitRefusal(code: "limit_exceeds_inherited" | "limit_exceeds_available
   return new Refused(refuse(code, `${words}: ${fields.map(({ field, message }) => `${field} ${message}`).join("; ")}`, { fields }));
 }
 
-/** The item a refinement is of. A model must be the tenant's; tool servers and skills are taken as they are named. */
-async function checkedItem(trx: Trx, tenantId: string, { kind, itemId }: PolicyOf): Promise<string> {
+/** The item a refinement is of. A model or tool server must be the tenant's; skills are taken as they are named. */
+async function checkedItem(db: Database | Trx, tenantId: string, { kind, itemId }: PolicyOf): Promise<string> {
   if (itemId === undefined) return "";
-  if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(trx, tenantId, [itemId])).has(itemId)) throw notFound("model");
+  if ((kind === "llm_limits" || kind === "llm_governance") && !(await knownModels(db, tenantId, [itemId])).has(itemId)) throw notFound("model");
+  if (kind === "mcp_limits" && !(await knownMcpServers(db, tenantId, [itemId])).has(itemId)) throw notFound("tool server");
   return itemId;
 }
 
@@ -117,7 +119,7 @@ export function policyState(tree: PolicyTree, { groupId, kind, itemId = "" }: Po
 
 export async function readPolicyTree(directory: Directory, tenantId: string, of: PolicyOf): Promise<PolicyTree> {
   const tree = await treeOf(directory.db, tenantId, of.groupId);
-  if (of.itemId !== undefined && (of.kind === "llm_limits" || of.kind === "llm_governance") && !(await knownModels(directory.db, tenantId, [of.itemId])).has(of.itemId)) throw notFound("model");
+  await checkedItem(directory.db, tenantId, of);
   return tree;
 }
 

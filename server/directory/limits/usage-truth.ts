@@ -3,6 +3,9 @@ import { callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } fro
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
+/** How the calls of the gateway's own are filed, of which the truth counts no request. */
+export type { OwnCall } from "../../store/own-calls.ts";
+
 interface GroupUse {
   readonly groupId: string;
   /** Null: of all models. */

@@ -16,7 +16,7 @@ import type { Page, Paged } from "../../store/paging.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
-import { pictureType } from "../people/photos.ts";
+import { barePicture } from "../pictures/picture.ts";
 import { sealContext } from "../snapshot.ts";
 import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
 
@@ -115,14 +115,14 @@ export async function probedMcpServer(directory: Pick<Directory, "db" | "secrets
 /** Kept in the record itself, so that whoever may see the server sees it. */
 export const ICON_BYTES = 64 * 1024;
 
-/** Refuses what is too large or no picture, naming `field`. */
+/** Refuses what is too large or no whole picture, naming `field`; keeps what draws it. */
 export async function setMcpServerIcon(write: Write, tenantId: string, id: string, content: Uint8Array, field: string): Promise<McpServer> {
   if (content.byteLength > ICON_BYTES) throw invalidField(field, "is larger than 64 KB");
-  const mimeType = pictureType(content);
-  if (mimeType === null) throw invalidField(field, "is no JPEG, PNG, WebP or GIF image");
+  const picture = barePicture(content);
+  if ("fault" in picture) throw invalidField(field, picture.fault);
   if ((await mcpServerStore.find(write.trx, tenantId, id, "lock")) === undefined) throw notFound("tool server");
-  await mcpServerStore.update(write.trx, id, { icon_url: `data:${mimeType};base64,${Buffer.from(content).toString("base64")}`, updated_at: write.now });
-  write.log({ tenant_id: tenantId, action: "set_icon", resource: "mcp-servers", resource_id: id, after: { mime_type: mimeType, size_bytes: content.byteLength } });
+  await mcpServerStore.update(write.trx, id, { icon_url: `data:${picture.type};base64,${picture.content.toString("base64")}`, updated_at: write.now });
+  write.log({ tenant_id: tenantId, action: "set_icon", resource: "mcp-servers", resource_id: id, after: { mime_type: picture.type, size_bytes: picture.content.byteLength } });
   write.notify(tenantId, "policy");
   return readMcpServer((await mcpServerStore.find(write.trx, tenantId, id)) as McpServerRow);
 }

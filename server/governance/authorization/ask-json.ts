@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { readWithin } from "../read-within.ts";
+import { readWithin } from "../../wire/read-within.ts";
 import { isRefusal } from "../surface.ts";
 
 export interface JsonAnswer {

@@ -57,7 +57,7 @@ async function connectSender(parts: AuthorizationParts, call: Call, broker: Brok
   if (proven === null || call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
   if (scope?.tools.has(broker.id) !== true) return refuse("tool_server_not_allowed");
   const { cookie, browser } = newBrowserMark(broker);
-  const wanted: Wanted = { kind: "connect", tenantId: proven.tenantId, type: proven.type, id: proven.id, name: call.identity.username ?? call.identity.apiKeyName, scope: scopesOf(query.get("scope")).join(" ") };
+  const wanted: Wanted = { kind: "connect", tenantId: proven.tenantId, type: proven.type, id: proven.id, name: call.identity.username ?? call.identity.credentialName, scope: scopesOf(query.get("scope")).join(" ") };
   const answer = await toIssuer(parts, broker, wanted, proven, browser);
   if (isRefusal(answer) || answer.kind !== "redirect") return answer;
   return { ...answer, cookie, ...(call.request.headers.get("accept")?.includes("application/json") === true ? { asData: true } : {}) };

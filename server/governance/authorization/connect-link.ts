@@ -24,7 +24,7 @@ export interface ConnectTicket {
  */
 export function connectLink(parts: Pick<AuthorizationParts, "publicUrl" | "secrets" | "clock">, call: Call, principal: Principal, server: Pick<ToolServerEntry, "id">, issuer: string, scopes: readonly string[]): string {
   const broker = brokerUrl(baseUrl(parts, call.request), server.id, issuer);
-  const name = call.identity?.username ?? call.identity?.apiKeyName ?? "";
+  const name = call.identity?.username ?? call.identity?.credentialName ?? "";
   const ticket = sealEnvelope(parts.secrets, "connect", `${server.id}\n${issuer}`, { ...principal, name: name.slice(0, 100), scope: scopes.join(" ") }, parts.clock.now() + LINK_MS);
   return `${broker}/authorize?connect=${ticket}`;
 }

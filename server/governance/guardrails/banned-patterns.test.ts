@@ -18,6 +18,8 @@ describe("a banned pattern finds", () => {
     ["\\bEMP-\\d{4}\\b", "EMP-1234 xEMP-5678 EMP-99999", ["EMP-1234"]],
     ["(?i)secret (plan|code)", "The SECRET Plan and the secret codex", ["SECRET Plan", "secret code"]],
     ["^start", "start and start", ["start"]],
+    ["end$", `end ${"word ".repeat(60)}the end`, ["end"]],
+    ["(a+)+$", `${"a".repeat(500)} aa`, ["aa"]],
     ["a{3}", "aaaaaaa", ["aaa", "aaa"]],
     ["\\p{Greek}+", "alpha \u03b1\u03b2\u03b3 beta", ["\u03b1\u03b2\u03b3"]],
     ["x.*y", `x${"-".repeat(93)}y x${"-".repeat(94)}y`, [`x${"-".repeat(93)}y`]],

@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException, RE2Set } from "re2js";
 import { type Detector, type Found, LEFT, WINDOW } from "./detector.ts";
+import { unfinishedMatch } from "./unfinished-match.ts";
 
 const MOST_CHARACTERS = 1000;
 const MOST_PATTERNS = 1000;
@@ -7,6 +8,11 @@ const MOST_PATTERNS = 1000;
 const PIECE = 2048;
 /** Searched at a time for one pattern that is known to be near. */
 const STEP = 256;
+
+/** Part of `text`. One that is not cut short by its end ends in a character that keeps `$` from matching there. */
+function part(text: string, from: number, to: number): string {
+  return to <= text.length ? `${text.slice(from, to)}\0` : text.slice(from, to);
+}
 
 interface Span {
   readonly start: number;
@@ -45,10 +51,27 @@ function compilePattern(pattern: string): Pattern | string {
   }
 }
 
+/** Longer, and looking at the end of a text would cost more than holding it back does. */
+const LONGEST_UNFINISHED = 8_000;
+
+/** What the end of a text must match for text to come to make a difference; null where that is not known. */
+function compileUnfinished(sources: readonly string[]): RE2JS | null {
+  const begun = sources.map(unfinishedMatch);
+  if (begun.includes(null)) return null;
+  const expression = `(?:${begun.map((one) => `(?:${one ?? ""})`).join("|")})\\z`;
+  if (expression.length > LONGEST_UNFINISHED) return null;
+  try {
+    return RE2JS.compile(expression);
+  } catch (error) {
+    if (error instanceof RE2JSException) return null;
+    throw error;
+  }
+}
+
 /**
  * Regular expressions of the tenant, in RE2 syntax and matched in time linear in the text. A match is at most 95
- * characters long. `^` and `$` stand for the start of the whole text and never for its end: a stream has none yet.
- * Problems are returned, each with the pattern's place in `sources`.
+ * characters long. `^` and `$` stand for the start and the end of the whole text, in a stream as well: its end is held
+ * back until it is known. Problems are returned, each with the pattern's place in `sources`.
  */
 export function bannedPatterns(sources: readonly string[]): Detector | { readonly problems: readonly PatternProblem[] } {
   if (sources.length > MOST_PATTERNS) return { problems: [{ index: MOST_PATTERNS, pattern: sources[MOST_PATTERNS] ?? "", message: `at most ${MOST_PATTERNS} patterns` }] };
@@ -65,10 +88,16 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     throw error;
   }
 
+  const unfinished = compileUnfinished(sources);
+
   /** Where the match of `pattern` that starts at `at` ends; null when none does within the window. */
   const endAt = (text: string, at: number, { behindOne, atStart }: Pattern): number | null => {
     const base = Math.max(0, at - 1);
-    const matcher = (at === 0 ? atStart : behindOne).matcher(text.slice(base, at + WINDOW));
+    const expression = at === 0 ? atStart : behindOne;
+    const window = part(text, base, at + WINDOW);
+    // Asking whether is much cheaper than asking where, and most places that seemed to match do not.
+    if (!expression.test(window)) return null;
+    const matcher = expression.matcher(window);
     if (!matcher.lookingAt()) return null;
     const end = base + matcher.end();
     return end > at && end < at + WINDOW ? end : null;
@@ -79,7 +108,7 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     let size = STEP;
     for (let at = from; at < to; ) {
       const base = Math.max(0, at - 1);
-      const slice = text.slice(base, Math.min(to, at + size) + WINDOW);
+      const slice = part(text, base, Math.min(to, at + size) + WINDOW);
       const piece = pattern.anywhere.test(slice) ? pattern.anywhere.matcher(slice) : null;
       if (piece === null || !piece.find(at - base)) {
         at += size;
@@ -103,7 +132,7 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
       const found: Found[] = [];
       for (let pieceStart = from; pieceStart < to; pieceStart += PIECE) {
         const pieceEnd = Math.min(to, pieceStart + PIECE);
-        const present = set.match(text.slice(Math.max(0, pieceStart - LEFT), pieceEnd + WINDOW));
+        const present = set.match(part(text, Math.max(0, pieceStart - LEFT), pieceEnd + WINDOW));
         if (present.length === 0) continue;
         for (let at = Math.max(pieceStart, found.at(-1)?.end ?? 0); at < pieceEnd; ) {
           let best: Span | null = null;
@@ -119,6 +148,15 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
       }
       return found;
     },
-    openFrom: (text) => Math.max(0, text.length - WINDOW + 1),
+    openFrom(text) {
+      const base = Math.max(0, text.length - WINDOW + 1);
+      if (unfinished === null) return base;
+      // One character more, so that word boundaries see what stands before.
+      const before = Math.max(0, base - 1);
+      const end = text.slice(before);
+      if (!unfinished.test(end)) return text.length;
+      const matcher = unfinished.matcher(end);
+      return matcher.find() ? Math.max(base, before + matcher.start()) : text.length;
+    },
   };
 }

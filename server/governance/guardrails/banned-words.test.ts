@@ -44,6 +44,20 @@ test("a list of entries finds what looking at each word by itself finds", () => 
   );
 });
 
+test("what is found behind a place does not depend on where the search began", () => {
+  const detector = bannedWords(["word", "x", "you are", "\u4f60", "e\u0301", "\u304c"]);
+  const piece = fc.constantFrom("word", "x", "you", "are", " ", "\n", ".", "\u{20000}", "\u{20000}\u0abe", "\u{20000}\u{e0100}", "\u4f60", "\u4f60\u0301", "\u0301", "\u0abe", "\u{e0100}", "\u0e01\u0e34", "\u0e34", "\u304b\u3099", "e\u0301", "\ud83d", "\ude00", "a", "_");
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")), fc.nat(40), (text, at) => {
+      const whole = detector.find(text, 0, text.length, true);
+      const from = Math.min(at, text.length);
+      if (whole.some(({ start, end }) => start < from && end > from)) return;
+      expect(detector.find(text, from, text.length, true)).toEqual(whole.filter(({ start }) => start >= from));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
 test("fifty thousand entries cost a text little more than one does", () => {
   const text = "The quick brown fox jumps over the lazy dog while the committee reads the minutes. ".repeat(400);
   const best = (entries: readonly string[]) => {

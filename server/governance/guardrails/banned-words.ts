@@ -1,6 +1,6 @@
-import { type Detector, type Found, WINDOW } from "./detector.ts";
+import { type Detector, type Found, LEFT, WINDOW } from "./detector.ts";
 import { foldText } from "./folded-text.ts";
-import { quickHash, foldWord, WordCursor } from "./words.ts";
+import { foldWord, WordCursor, WordHashes } from "./words.ts";
 
 /** Longest entry that can be found, in characters. */
 const LONGEST_ENTRY = WINDOW - 2;
@@ -21,13 +21,11 @@ interface Followed {
 
 const NOTHING: Followed = { end: null, open: false };
 
-/** The entries as a tree of words, and a bit for each hash a first word has, so that most words cost no look-up. */
+/** The entries as a tree of words, and the hashes of their first words, so that most words cost no look-up. */
 interface Entries {
   readonly root: Node;
-  readonly firstHashes: Uint8Array;
+  readonly firstWords: WordHashes;
 }
-
-const HASHES = 1 << 16;
 
 function compileEntries(entries: readonly string[]): Entries {
   const root = newNode();
@@ -44,18 +42,13 @@ function compileEntries(entries: readonly string[]): Entries {
     }
     if (node !== root) node.ends = true;
   }
-  const firstHashes = new Uint8Array(HASHES);
-  for (const word of root.next.keys()) {
-    const hash = quickHash(word);
-    if (hash !== null) firstHashes[hash & (HASHES - 1)] = 1;
-  }
-  return { root, firstHashes };
+  return { root, firstWords: new WordHashes(root.next.keys()) };
 }
 
 /** Follows the entries from the word `cursor` stands on; it ends up elsewhere. */
-function follow({ root, firstHashes }: Entries, text: string, cursor: WordCursor): Followed {
-  const { start, hash } = cursor;
-  if (hash !== null && firstHashes[hash & (HASHES - 1)] === 0 && cursor.end < text.length) return NOTHING;
+function follow({ root, firstWords }: Entries, text: string, cursor: WordCursor): Followed {
+  const { start } = cursor;
+  if (cursor.end < text.length && !cursor.mayBeOf(firstWords)) return NOTHING;
   const limit = start + WINDOW;
   const first = root.next.get(foldWord(text.slice(start, cursor.end)));
   if (first === undefined) return cursor.end === text.length ? { end: null, open: true } : NOTHING;
@@ -75,12 +68,26 @@ function follow({ root, firstHashes }: Entries, text: string, cursor: WordCursor
   }
 }
 
+const MARK = /^\p{M}/u;
+
+/** Where the character that `at` lies in begins. */
+function characterStart(text: string, at: number): number {
+  const code = text.charCodeAt(at);
+  return at > 0 && code >= 0xdc00 && code <= 0xdfff ? at - 1 : at;
+}
+
+/** A place at or before `at` from which words are measured as they are from the start of the text. */
+function footing(text: string, at: number): number {
+  const least = Math.max(0, at - LEFT + 2);
+  let place = characterStart(text, at);
+  // A mark belongs to the character before it, and what that is decides whether letters behind the mark do as well.
+  while (place > least && MARK.test(text.slice(place, place + 2))) place = characterStart(text, place - 1);
+  return place;
+}
+
 /** Moves to the first word that starts at or behind `from`: the rest of a word is not one. */
 function toWord(text: string, cursor: WordCursor, from: number): boolean {
-  let begin = Math.max(0, from - 1);
-  const code = text.charCodeAt(begin);
-  if (begin > 0 && code >= 0xdc00 && code <= 0xdfff) begin--;
-  let there = cursor.next(begin);
+  let there = cursor.next(from === 0 ? 0 : footing(text, from - 1));
   while (there && cursor.start < from) there = cursor.next(cursor.end);
   return there;
 }
@@ -92,7 +99,6 @@ function toWord(text: string, cursor: WordCursor, from: number): boolean {
  */
 export function bannedWords(entries: readonly string[]): Detector {
   const compiled = compileEntries(entries);
-  const { firstHashes } = compiled;
   return {
     check: "banned_words",
     maxLength: LONGEST_ENTRY,
@@ -100,14 +106,10 @@ export function bannedWords(entries: readonly string[]): Detector {
       const found: Found[] = [];
       const cursor = new WordCursor(text);
       for (let there = toWord(text, cursor, from); there && cursor.start < to; ) {
-        const { start, end: wordEnd, hash } = cursor;
-        if (hash !== null && firstHashes[hash & (HASHES - 1)] === 0) {
-          there = cursor.next(wordEnd);
-          continue;
-        }
+        const { start, end: wordEnd } = cursor;
         const { end } = follow(compiled, text, cursor);
         if (end !== null) found.push({ category: "banned_word", start, end, score: 1 });
-        there = cursor.next(end ?? wordEnd);
+        there = cursor.nextOf(compiled.firstWords, end ?? wordEnd, to);
       }
       return found;
     },

@@ -4,7 +4,11 @@
  */
 export const SPACED_LETTERS = "A-Za-z\\u00AA\\u00B5\\u00BA\\u00C0-\\u00D6\\u00D8-\\u00F6\\u00F8-\\u052F\\u1E00-\\u1FFF";
 
-const NON_ASCII_WORD = new RegExp(`[${SPACED_LETTERS}]`);
+const WORD = new RegExp(`[${SPACED_LETTERS}0-9_]`);
+const WORDS_END = 0x2000;
+
+/** 1 for each character below 0x2000 that is part of a word; none behind it is. */
+export const IS_WORD = Uint8Array.from({ length: WORDS_END }, (_, code) => (WORD.test(String.fromCharCode(code)) ? 1 : 0));
 
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
@@ -13,8 +17,7 @@ export function isDigit(code: number): boolean {
 /** Whether a number or token next to the character at `at` would be part of a longer word. Outside the text: no. */
 export function isWordAt(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
-  if (code < 128) return isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95;
-  return code <= 0x1fff && NON_ASCII_WORD.test(text.charAt(at));
+  return code < WORDS_END && IS_WORD[code] === 1;
 }
 
 export function isDigitAt(text: string, at: number): boolean {

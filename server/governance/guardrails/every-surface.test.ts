@@ -6,6 +6,7 @@ import { readEmbeddingsRequest } from "../../wire/embeddings/embeddings-request.
 import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
 import { readMessagesRequest } from "../../wire/messages/messages-request.ts";
 import { readChatRequest } from "../../wire/openai/chat-request.ts";
+import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
 import { readResponsesRequest } from "../../wire/responses/responses-request.ts";
 import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
@@ -13,7 +14,8 @@ import type { Call } from "../call.ts";
 import { ANSWER_FORMATS } from "../output/answer-formats.ts";
 import { AnswerGuard } from "../output/answer-guard.ts";
 import { GuardedStream } from "../output/guarded-stream.ts";
-import { InboundView } from "../view.ts";
+import { toolView } from "../tools/tool-view.ts";
+import { InboundView, type RequestView } from "../view.ts";
 import type { Detector } from "./detector.ts";
 import type { EngineParts } from "./engines.ts";
 import type { Action, Check } from "./finding.ts";
@@ -21,6 +23,7 @@ import { GuardRun } from "./guard-run.ts";
 import { guardInput } from "./input.ts";
 import { guardOfEntries, type SurfaceGuard } from "./surface-guard.ts";
 import { guardToolAnswer } from "./tool-answer.ts";
+import { reviewDefinition } from "./tool-definition.ts";
 
 const BEFORE = "A line before it: ";
 /** For each check its settings but the action, and a text that it finds whole. */
@@ -40,12 +43,20 @@ const must = (read: InboundRequest | { readonly fields: unknown }): InboundReque
   if ("fields" in read) throw new Error(JSON.stringify(read.fields));
   return read;
 };
-const INPUTS: Record<string, (text: string) => InboundView> = {
+function toolCall(given: object, method = "tools/call"): RequestView {
+  const message = readRpc(bytes({ jsonrpc: "2.0", id: 1, method, params: { name: "t", arguments: given } }));
+  if (isRpcProblem(message)) throw new Error(message.message);
+  return toolView({ target: { kind: "server", id: "s" }, subPath: null, message, body: null, envelope: null, capability: { type: "tool", name: "t" } });
+}
+const INPUTS: Record<string, (text: string) => RequestView> = {
   chat: (content) => new InboundView(must(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content }] }))), ["chat"]),
   completions: (prompt) => new InboundView(must(readCompletionsRequest(bytes({ model: "m", prompt }))), ["completion"]),
   responses: (input) => new InboundView(must(readResponsesRequest(bytes({ model: "m", input }))), ["responses"]),
   messages: (content) => new InboundView(must(readMessagesRequest(bytes({ model: "m", max_tokens: 9, messages: [{ role: "user", content }] }), { maxTokensRequired: true, version: "2023-06-01" })), ["chat"]),
   gemini: (text) => new InboundView(must(readGeminiRequest(bytes({ contents: [{ role: "user", parts: [{ text }] }] }), { model: "m", stream: false })), ["chat"]),
+  "tool arguments": (query) => toolCall({ query }),
+  "prompt arguments": (query) => toolCall({ query }, "prompts/get"),
+  "names and lists in tool arguments": (name) => toolCall({ deep: [{ [name]: true }] }),
   embeddings: (input) => new InboundView(must(readEmbeddingsRequest(bytes({ model: "m", input: ["fine", input] }))), ["embedding"]),
 };
 
@@ -83,7 +94,7 @@ function broken(guard: SurfaceGuard, how: "throws" | "times out"): GuardRun {
 const table = Object.keys(CHECKS).flatMap((check) => ACTIONS.map((action) => [check as Check, action] as const));
 
 describe.each(Object.keys(INPUTS))("%s input", (name) => {
-  const read = INPUTS[name] as (text: string) => InboundView;
+  const read = INPUTS[name] as (text: string) => RequestView;
   test.each(table)("%s, %s", async (check, action) => {
     const { value } = CHECKS[check];
     const view = read(BEFORE + value);
@@ -106,6 +117,17 @@ describe.each(Object.keys(INPUTS))("%s input", (name) => {
     expect(decision.kind).toBe(action === "warn" ? "pass" : "refuse");
     expect(call.row.guardrails_degraded === true).toBe(action === "warn");
     expect(call.row.guardrail_blocked === true).toBe(action !== "warn");
+  });
+});
+
+describe("a request of tokens, which nobody can look at", () => {
+  const tokens = () => new InboundView(must(readCompletionsRequest(bytes({ model: "m", prompt: [1, 2, 3] }))), ["completion"]);
+
+  test.each(table)("%s, %s", async (check, action) => {
+    const call = callWith("x");
+    const decision = await guardInput(call, tokens(), new GuardRun(guardFor(check, action, "input")), PARTS);
+    if (action === "warn") expect([decision.kind, call.row.guardrails_skipped]).toEqual(["pass", true]);
+    else expect(decision).toMatchObject({ kind: "refuse", refusal: { code: "parameter_rejected", fields: [{ field: "input" }] } });
   });
 });
 
@@ -202,5 +224,55 @@ describe("the answer of a tool server", () => {
     expect(given).toMatchObject({ code: "guardrail_blocked", extra: { guardrail: "engine wall", direction: "output" } });
     expect(asked.join()).toContain("Mail [REDACTED:email]");
     expect(asked.join()).not.toContain("joe@");
+  });
+});
+
+describe("the definition of a tool", () => {
+  const definition = (text: string) => ({
+    name: "add",
+    title: text,
+    description: text,
+    inputSchema: { type: "object", properties: { a: { type: "string", description: text }, description: { type: "string", examples: [text] } }, required: ["a"] },
+    outputSchema: { type: "object", properties: { sum: { $comment: text } } },
+    annotations: { title: text, readOnlyHint: true },
+  });
+
+  test.each(table)("%s, %s", async (check, action) => {
+    const said = BEFORE + CHECKS[check].value;
+    const review = await reviewDefinition(callWith("x"), guardFor(check, action, "input"), definition(said), PARTS);
+    expect(review.verdict).toMatchObject({ source: { id: "c1" }, check, action, failed: false });
+    if (action !== "redact") expect(review.definition).toBeNull();
+    else {
+      const left = review.definition as unknown as ReturnType<typeof definition>;
+      const texts = [left.title, left.description, left.inputSchema.properties.a.description, left.inputSchema.properties.description.examples[0], left.outputSchema.properties.sum.$comment, left.annotations.title];
+      for (const text of texts) expect(text).toMatch(/^A line before it: \[REDACTED:[a-z_]+\]$/);
+      expect([left.name, left.inputSchema.required, left.annotations.readOnlyHint]).toEqual(["add", ["a"], true]);
+    }
+  });
+
+  test.each(table)("%s, %s: in a name or a value that cannot be another", async (check, action) => {
+    const { value } = CHECKS[check];
+    const inName = { name: "add", inputSchema: { type: "object", properties: { [value]: { type: "string" } } } };
+    const inValue = { name: "add", inputSchema: { type: "object", properties: { a: { type: "string", enum: [value] } } } };
+    for (const tool of [inName, inValue, { name: value, inputSchema: { type: "object" } }]) {
+      const review = await reviewDefinition(callWith("x"), guardFor(check, action, "input"), tool, PARTS);
+      expect(review.verdict).toMatchObject({ check, action: action === "warn" ? "warn" : "block" });
+    }
+  });
+
+  test.each(table.flatMap(([check, action]) => (["throws", "times out"] as const).map((how) => [check, action, how] as const)))("%s, %s: a detector that %3$s", async (check, action, how) => {
+    const run = broken(guardFor(check, action, "input"), how);
+    const review = await reviewDefinition(callWith("x"), run.surface, definition("Nothing to see."), PARTS, run);
+    expect(review.verdict?.action ?? null).toBe(action === "warn" ? null : "block");
+    expect(review.degraded).toBe(action === "warn");
+  });
+
+  test("what the language of schemas says itself, and what no model reads, is not looked at", async () => {
+    const entry = { id: "c1", name: "words", version: "keywords", groupIds: null, surfaces: new Set(["mcp_registration" as const]), builtin: { banned_words: ["string", "object", "type", "properties", "hidden"], banned_words_action: "block" as const }, engines: [] };
+    const guard = guardOfEntries([entry], "mcp_registration");
+    if (guard === null) throw new Error("the configuration guards nothing");
+    const tool = { name: "add", inputSchema: { type: "object", properties: { a: { type: ["string", "null"] } } }, _meta: { x: "hidden" }, icons: [{ src: "hidden" }] };
+    expect((await reviewDefinition(callWith("x"), guard, tool, PARTS)).verdict).toBeNull();
+    expect((await reviewDefinition(callWith("x"), guard, { ...tool, description: "type" }, PARTS)).verdict).toMatchObject({ action: "block" });
   });
 });

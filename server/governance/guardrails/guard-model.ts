@@ -37,7 +37,9 @@ export function guardModel(nest: Nest, call: Call, named: string | null): Engine
         path: "/v1/proxy/llm/chat/completions",
         model,
         body,
+        outputTokens: MOST_TOKENS,
         timeoutMs,
+        waitMs: timeoutMs,
         endsWithParent: true,
         send: (nested, dispatch) => dispatch.converse(nested, conversation),
       });

@@ -9,7 +9,7 @@ import { cpuMs } from "../../../tests/support/cpu-time.ts";
 function guardOf(settings: GuardSettings): SurfaceGuard {
   const guard = compileTextGuard(settings);
   if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
-  return { surface: "chat_input", guard, trusted: guard, engines: [], enforces: true };
+  return { surface: "chat_input", guard, trusted: guard, engines: [], enforces: true, version: "" };
 }
 
 const PII = guardOf({ pii: { action: "redact" } });

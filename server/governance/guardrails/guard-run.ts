@@ -22,6 +22,13 @@ export interface Verdict {
   readonly failed: boolean;
 }
 
+/** What a run came to, to be remembered for the same text. */
+export interface Outcome {
+  readonly verdict: Verdict | null;
+  readonly personal: boolean;
+  readonly degraded: boolean;
+}
+
 const WEIGHT: Readonly<Record<Action, number>> = { warn: 0, redact: 1, block: 2 };
 
 /** One call's way through the guardrails of one surface: changes texts, remembers what weighs most. */
@@ -101,13 +108,34 @@ export class GuardRun {
     else this.weigh(verdict);
   }
 
+  get outcome(): Outcome {
+    return { verdict: this.heaviest, personal: this.personal, degraded: this.degraded };
+  }
+
+  /** Takes over what another run of the same surface came to. */
+  recall({ verdict, personal, degraded }: Outcome): void {
+    if (personal) this.personal = true;
+    if (degraded) this.degraded = true;
+    if (verdict !== null) this.weigh(verdict);
+  }
+
+  /** What would have been looked at is not there: it blocks where any rule or engine would, and is skipped where all only warn. */
+  cannotLook(): void {
+    if (!this.surface.enforces) return this.skip();
+    const rule = this.surface.guard.rules.find(({ action }) => action !== "warn");
+    this.weigh({ source: rule?.source ?? this.surface.engines[0]?.source ?? null, check: rule?.detector.check ?? "toxic_content", action: "block", failed: true });
+  }
+
   /** A guardrail was left out because there was nothing it could look at. */
   skip(): void {
     this.skipped = true;
   }
 
-  /** Tells the row; what another surface of the same call has told stays where it weighs more. An answer that was touched is nobody else's. */
-  tell(call: Pick<Call, "row" | "answerReusable">): void {
+  /**
+   * Tells the row; what another surface of the same call has told stays where it weighs more. An answer that was touched
+   * is nobody else's. `ends`: whether a block ends the call, or only leaves a part of the answer out.
+   */
+  tell(call: Pick<Call, "row" | "answerReusable">, ends = true): void {
     const { row } = call;
     if (SURFACES[this.surface.surface].direction === "output" && (this.heaviest !== null || this.degraded)) call.answerReusable = false;
     if (this.personal) row.pii_detected = true;
@@ -115,7 +143,7 @@ export class GuardRun {
     if (this.skipped) row.guardrails_skipped = true;
     const verdict = this.heaviest;
     if (verdict === null) return;
-    if (verdict.action === "block") row.guardrail_blocked = true;
+    if (verdict.action === "block" && ends) row.guardrail_blocked = true;
     const told = row.guardrail_action as Action | null | undefined;
     if (told != null && WEIGHT[told] >= WEIGHT[verdict.action]) return;
     row.guardrail_config_id = verdict.source?.id ?? null;

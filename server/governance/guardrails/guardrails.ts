@@ -67,9 +67,8 @@ export class Guardrails implements RequestControl {
     const guarded: StreamAnswer = { ...answer, codec, head, refusal: () => codec.refusal };
     if (run.surface.engines.length === 0) return guarded;
     const held = await hold(call, guarded, answer.idleMs ?? this.parts.idleMs);
+    settle(call, streamUsage(guarded));
     if (!isRefusal(held) && guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
-    const given = isRefusal(held) ? held : (guard.refusal ?? held.answer);
-    if (isRefusal(given)) settle(call, streamUsage(guarded));
-    return given;
+    return isRefusal(held) ? held : (guard.refusal ?? held.answer);
   }
 }

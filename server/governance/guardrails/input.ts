@@ -20,7 +20,7 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
       return PASS;
     }
     const words = "must be text in this resource group, because its guardrails look at it";
-    return refused(refuse("parameter_rejected", words, { fields: [{ field: "input", message: words }] }));
+    return refused(refuse("parameter_rejected", undefined, { fields: [{ field: view.names.input, message: words }], reason: `${view.names.input} ${words}` }));
   }
   const own = await guardSlots(view.texts(), run, (slot) => (slot.role === "system" ? trusted : guard));
   // A description may come from a tool server: nobody's own instruction.

@@ -22,6 +22,8 @@ export interface SurfaceGuard {
   readonly engines: readonly BoundEngine[];
   /** Whether a finding can change or end the call. */
   readonly enforces: boolean;
+  /** Changes with every change of what guards. */
+  readonly version: string;
 }
 
 const compiled = new WeakMap<GroupScope, Map<GuardrailSurface, SurfaceGuard | null>>();
@@ -55,7 +57,8 @@ export function guardOfEntries(entries: readonly GuardrailEntry[], surface: Guar
   if (rules.length === 0 && engines.length === 0) return null;
   const trusted = rules.filter(({ detector }) => detector.check !== "prompt_injection" && detector.check !== "jailbreak");
   const enforces = rules.some(({ action }) => action !== "warn") || engines.some(({ engine }) => engine.action !== "warn");
-  return { surface, guard: { rules }, trusted: { rules: trusted }, engines, enforces };
+  const version = entries.filter(({ surfaces }) => surfaces.has(surface)).map((entry) => entry.version).join(" ");
+  return { surface, guard: { rules }, trusted: { rules: trusted }, engines, enforces, version };
 }
 
 /** Lists of words are large: what two surfaces, or two versions of the snapshot, have in common is compiled once. */

@@ -2,6 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { globSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { logLines } from "../../../tests/corpora/log-lines.ts";
+import { HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
 import { compileTextGuard, type GuardSettings, type TextGuard } from "./text-guard.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
@@ -44,13 +45,11 @@ const EVERYTHING: GuardSettings = {
   bannedPatterns: { action: "redact", patterns: ["EMP-\\d{4}", "(?i)foo+bar", "(?i)confidential.{0,20}internal", "[A-Z]{2}\\d{7}"] },
 };
 
-/** Milliseconds, the best of `times`: what it costs, not what else the machine did. */
-function fastest(times: number, work: () => void): number {
-  return Math.min(...Array.from({ length: times }, () => {
-    const began = cpuMs();
-    work();
-    return cpuMs(began);
-  }));
+/** Milliseconds of processor time: what the work costs, not what else the machine did. */
+function cost(work: () => void): number {
+  const began = cpuMs();
+  work();
+  return cpuMs(began);
 }
 
 test("everything at once costs a bounded time per kilobyte", () => {
@@ -63,12 +62,36 @@ test("everything at once costs a bounded time per kilobyte", () => {
     chinese: "\u8bf7\u5728\u661f\u671f\u4e94\u4e4b\u524d\u628a\u62a5\u544a\u53d1\u7ed9\u6211\uff0c\u8c22\u8c22\u60a8\u7684\u5e2e\u52a9\u3002".repeat(400),
   };
   for (const [name, text] of Object.entries(samples)) {
-    const perKilobyte = (fastest(40, () => redactText(guard, text)) * 1000) / (Buffer.byteLength(text) / 1024);
+    const perKilobyte = (Math.min(...Array.from({ length: 40 }, () => cost(() => redactText(guard, text)))) * 1000) / (Buffer.byteLength(text) / 1024);
     console.log(`${name.padEnd(8)} ${perKilobyte.toFixed(0)} us/KB`);
-    // The machine is shared: a bound of several times the figure still finds what became slow.
-    expect(perKilobyte).toBeLessThan(600);
+    // Processors differ and are shared: a bound of several times the figure still finds what became slow.
+    expect(perKilobyte).toBeLessThan(1_000);
   }
-});
+}, 120_000);
+
+test("the first words of an answer leave with the second or third token", () => {
+  const guard = guardOf(EVERYTHING);
+  const answers = globSync("docs/guides/*.md", { cwd: ROOT }).flatMap((path) => readFileSync(`${ROOT}/${path}`, "utf8").split(/\n+/)).filter((line) => /^[A-Z]\w+ /.test(line) && line.length > 80);
+  expect(answers.length).toBeGreaterThan(50);
+  const waited: number[] = [];
+  const spent: number[] = [];
+  for (const answer of answers) {
+    // As models write: words with the space before them, long ones in pieces.
+    const tokens = answer.match(/ ?[\p{L}\p{N}]{1,6}|[^\p{L}\p{N}]/gu) ?? [];
+    const stream = new HoldBack(guard);
+    let count = 0;
+    let out = "";
+    const used = cost(() => {
+      while (out === "" && count < tokens.length) out += stream.push(tokens[count++] ?? "");
+    });
+    // The first would have left at once.
+    waited.push(count - 1);
+    spent.push(used);
+  }
+  const at = (values: readonly number[], share: number) => values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * share)] ?? Number.NaN;
+  console.log(`first words of ${answers.length} answers wait for ${at(waited, 0.5)} further tokens at p50, ${at(waited, 0.95)} at p95, ${at(waited, 1)} at most; ${at(spent, 0.5).toFixed(2)} ms of processor time at p50, ${at(spent, 0.95).toFixed(2)} at p95`);
+  expect(at(waited, 0.95)).toBeLessThanOrEqual(3);
+}, 120_000);
 
 describe("a hostile prompt is guarded in time linear in its length", () => {
   const MEGABYTE = 1024 * 1024;
@@ -91,12 +114,10 @@ describe("a hostile prompt is guarded in time linear in its length", () => {
   const guard = guardOf(EVERYTHING);
   for (const [name, text] of Object.entries(texts)) {
     test(name, () => {
-      const began = cpuMs();
-      redactText(guard, text);
-      const seconds = cpuMs(began) / 1000;
+      const seconds = cost(() => redactText(guard, text)) / 1000;
       console.log(`${name.padEnd(22)} ${seconds.toFixed(2)} s`);
-      expect(seconds).toBeLessThan(text.length / MEGABYTE * 3);
-    }, 60_000);
+      expect(seconds).toBeLessThan((text.length / MEGABYTE) * 8);
+    }, 300_000);
   }
 });
 

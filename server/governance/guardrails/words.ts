@@ -2,53 +2,110 @@
 const UNSPACED = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 const WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_]--[${UNSPACED}]]+|[${UNSPACED}]\\p{M}*|[^\\s]`, "vy");
 
-const OTHER = 0;
-const LETTER = 1;
-const SPACE = 2;
-/** What the characters of most alphabets are, so that they need no regular expression; those behind are asked each. */
-const KNOWN = 0x2070;
-const KINDS = Uint8Array.from({ length: KNOWN }, (_, code) => {
-  const character = String.fromCharCode(code);
-  if (/\s/.test(character)) return SPACE;
-  return /[\p{L}\p{M}\p{N}_]/u.test(character) && !new RegExp(`[${UNSPACED}]`, "u").test(character) ? LETTER : OTHER;
-});
 /** Letters below it are measured by their kind alone: Thai, Lao, Khmer and Myanmar stand behind it. */
 const SIMPLE = 0xe00;
+/** Between them stand spaces and punctuation only. */
+const PUNCTUATION = { from: 0x2000, to: 0x2070 } as const;
 
-function kindAt(text: string, at: number): number {
-  const code = text.charCodeAt(at);
-  if (code < KNOWN) return KINDS[code] ?? OTHER;
-  return /\s/.test(text.charAt(at)) ? SPACE : OTHER;
-}
-
-function withCode(hash: number, code: number): number {
-  return (Math.imul(hash, 31) + (code >= 65 && code <= 90 ? code + 32 : code)) | 0;
-}
+/** Characters whose lower case is already their folded and compatible form: ASCII, and the common letters of Latin and Cyrillic. */
+const PLAIN = "\\p{ASCII}\\u00c0-\\u00d6\\u00d8-\\u00de\\u00e0-\\u00f6\\u00f8-\\u00fe\\u0410-\\u044f\\u0401\\u0451";
 
 /** Kana and the common Han characters, each of which is a word; no other form of them folds to the same. */
 function isUnspaced(code: number): boolean {
   return (code >= 0x4e00 && code <= 0x9fff) || (code >= 0x3041 && code <= 0x3096) || (code >= 0x30a1 && code <= 0x30fa);
 }
 
-/** A number that is the same for ASCII words that differ in case only, and one for a Han or Kana character; null for other words. */
-export function quickHash(word: string): number | null {
-  if (word.length === 1 && isUnspaced(word.charCodeAt(0))) return word.charCodeAt(0);
+/** The characters of Chinese and Japanese that end sentences and clauses, and quotes: none of them joins another. */
+function isWideMark(code: number): boolean {
+  return code === 0x3001 || code === 0x3002 || (code >= 0x3008 && code <= 0x3011);
+}
+
+/** What a character is. Of the unknown ones a regular expression says it. */
+const UNKNOWN = 0;
+const SPACE = 1;
+/** A letter whose lower case is its folded form, and any other. */
+const LETTER = 2;
+const STRANGE = 3;
+/** A word by itself: whatever stands beside it, or unless a mark follows. */
+const SIGN = 4;
+const WIDE = 5;
+const KIND_SHIFT = 12;
+const LOWER_MASK = (1 << KIND_SHIFT) - 1;
+
+/** For each character its kind, and below it its lower case where that is its folded form. */
+const SIGNS = new Uint16Array(65_536);
+{
+  const space = /\s/;
+  const letter = /[\p{L}\p{M}\p{N}_]/u;
+  const unspaced = new RegExp(`[${UNSPACED}]`, "u");
+  const plain = new RegExp(`[${PLAIN}]`, "u");
+  const kindOf = (code: number, character: string): number => {
+    if (isUnspaced(code)) return WIDE;
+    if (isWideMark(code)) return SIGN;
+    if (code >= SIMPLE && (code < PUNCTUATION.from || code >= PUNCTUATION.to)) return UNKNOWN;
+    if (space.test(character)) return SPACE;
+    if (!letter.test(character) || unspaced.test(character)) return SIGN;
+    return plain.test(character) ? LETTER : STRANGE;
+  };
+  for (let code = 0; code < SIGNS.length; code++) {
+    const character = String.fromCharCode(code);
+    const lower = code < SIMPLE && plain.test(character) ? character.toLowerCase().charCodeAt(0) : 0;
+    SIGNS[code] = (kindOf(code, character) << KIND_SHIFT) | lower;
+  }
+}
+
+function isSpaceAt(text: string, at: number): boolean {
+  const kind = (SIGNS[text.charCodeAt(at)] ?? 0) >> KIND_SHIFT;
+  return kind === SPACE || (kind === UNKNOWN && /\s/.test(text.charAt(at)));
+}
+
+function withCode(hash: number, lower: number): number {
+  return (Math.imul(hash, 31) + lower) | 0;
+}
+
+/** The bits of a sum that depend on all of it. */
+function spread(sum: number): number {
+  return Math.imul(sum, 0x9e3779b1) >>> (32 - HASH_BITS);
+}
+
+const HASH_BITS = 20;
+
+/** A number that is the same for plain words that differ in case only, and one for a character that is a word by itself; null for other words. */
+function quickHash(word: string): number | null {
+  const first = word.charCodeAt(0);
+  if (word.length === 1 && (isUnspaced(first) || isWideMark(first))) return spread(first);
   let hash = 0;
   for (let i = 0; i < word.length; i++) {
-    const code = word.charCodeAt(i);
-    if (code >= 128) return null;
-    hash = withCode(hash, code);
+    const lower = (SIGNS[word.charCodeAt(i)] ?? 0) & LOWER_MASK;
+    if (lower === 0) return null;
+    hash = withCode(hash, lower);
   }
-  return hash;
+  return spread(hash);
+}
+
+/** The hashes of some folded words, a bit each, so that most words of a text are passed by without a look-up. */
+export class WordHashes {
+  readonly #bits = new Uint32Array(1 << (HASH_BITS - 5));
+
+  constructor(words: Iterable<string>) {
+    for (const word of words) {
+      const hash = quickHash(word);
+      if (hash !== null) this.#bits[hash >>> 5] = (this.#bits[hash >>> 5] ?? 0) | (1 << (hash & 31));
+    }
+  }
+
+  has(hash: number): boolean {
+    return ((this.#bits[hash >>> 5] ?? 0) & (1 << (hash & 31))) !== 0;
+  }
 }
 
 /** Walks over the words of a text; every other visible character counts as a word of its own. */
 export class WordCursor {
   readonly #text: string;
+  /** Of the word that was measured last: `quickHash` of its folded form, -1 when that is not known. */
+  #hash = -1;
   start = 0;
   end = 0;
-  /** `quickHash` of the word. */
-  hash: number | null = null;
 
   constructor(text: string) {
     this.#text = text;
@@ -59,44 +116,76 @@ export class WordCursor {
     const text = this.#text;
     const { length } = text;
     let at = from;
-    while (at < length && kindAt(text, at) === SPACE) at++;
+    while (at < length && isSpaceAt(text, at)) at++;
     if (at >= length) return false;
     this.start = at;
-    let code = text.charCodeAt(at);
-    if (code < SIMPLE) {
-      let hash = withCode(0, code);
-      let seen = code;
-      at++;
-      if (KINDS[code] === LETTER) {
-        while ((code = text.charCodeAt(at)) < SIMPLE && KINDS[code] === LETTER) {
-          hash = withCode(hash, code);
-          seen |= code;
-          at++;
-        }
+    this.end = this.#measure(text, at);
+    if (this.end > at) return true;
+    WORD.lastIndex = at;
+    WORD.test(text);
+    this.end = Math.max(WORD.lastIndex, at + 1);
+    return true;
+  }
+
+  /** As `next` for words that start before `to`, past those that are none of the words behind `hashes`. */
+  nextOf(hashes: WordHashes, from: number, to: number): boolean {
+    const text = this.#text;
+    for (let at = from; at < to; ) {
+      if ((SIGNS[text.charCodeAt(at)] ?? 0) >> KIND_SHIFT === SPACE) {
+        at++;
+        continue;
+      }
+      const end = this.#measure(text, at);
+      if (end === at || this.mayBeOf(hashes)) return this.next(at) && this.start < to;
+      at = end;
+    }
+    return false;
+  }
+
+  /** Whether the word it stands on may be one of those behind `hashes`. */
+  mayBeOf(hashes: WordHashes): boolean {
+    return this.#hash < 0 || hashes.has(this.#hash);
+  }
+
+  /** Where the word at `at` ends, if its kind of characters says it; else `at`. */
+  #measure(text: string, at: number): number {
+    const { length } = text;
+    const code = text.charCodeAt(at);
+    const sign = SIGNS[code] ?? 0;
+    let kind = sign >> KIND_SHIFT;
+    let end = at + 1;
+    this.#hash = -1;
+    if (kind === LETTER || kind === STRANGE) {
+      let hash = 0;
+      let isPlain = true;
+      let next = sign;
+      for (;;) {
+        hash = withCode(hash, next & LOWER_MASK);
+        if (kind === STRANGE) isPlain = false;
+        if (end === length) break;
+        next = SIGNS[text.charCodeAt(end)] ?? 0;
+        kind = next >> KIND_SHIFT;
+        if (kind !== LETTER && kind !== STRANGE) break;
+        end++;
       }
       // A word that goes on in other letters is measured as a whole.
-      if (at >= length || code < SIMPLE || (code >= 0x2000 && code < KNOWN)) {
-        this.end = at;
-        this.hash = seen < 128 ? hash : null;
-        return true;
-      }
+      if (end < length && kind === UNKNOWN) return at;
+      if (isPlain) this.#hash = spread(hash);
+      return end;
     }
-    const after = text.charCodeAt(at + 1);
-    if (isUnspaced(code) && (isUnspaced(after) || after === 0x3002 || after === 0xff0c || at + 1 === length)) {
-      this.end = at + 1;
-      this.hash = code;
-      return true;
-    }
-    this.hash = null;
-    WORD.lastIndex = this.start;
-    WORD.test(text);
-    this.end = Math.max(WORD.lastIndex, this.start + 1);
-    return true;
+    if (kind === UNKNOWN) return at;
+    if (kind === WIDE) {
+      const after = end === length ? SPACE : (SIGNS[text.charCodeAt(end)] ?? 0) >> KIND_SHIFT;
+      if (after === UNKNOWN || after === STRANGE) return at;
+      this.#hash = spread(code);
+    } else if (isWideMark(code)) this.#hash = spread(code);
+    else if ((sign & LOWER_MASK) !== 0) this.#hash = spread(sign & LOWER_MASK);
+    return end;
   }
 }
 
-/** Characters whose lower case is already their folded and compatible form: ASCII, and the common letters of Latin, Cyrillic, Kana and Han. */
-const NEEDS_MORE = /[^\p{ASCII}\u00c0-\u00d6\u00d8-\u00de\u00e0-\u00f6\u00f8-\u00fe\u0410-\u044f\u0401\u0451\u3041-\u3096\u30a1-\u30fa\u4e00-\u9fff]/u;
+/** Characters whose lower case is already their folded and compatible form. */
+const NEEDS_MORE = new RegExp(`[^${PLAIN}\\u3041-\\u3096\\u30a1-\\u30fa\\u4e00-\\u9fff]`, "u");
 
 /** The form in which two spellings of a word are the same: compatibility forms and case folded. */
 export function foldWord(word: string): string {

@@ -45,7 +45,7 @@ export function traceInlet(parts: TraceInletParts): TraceInlet {
       try {
         // What the gateway carried itself must be there to be joined.
         await parts.shipped();
-        known = await knownSpans(parts.db, identity.tenantId, identity.apiKeyId, spans);
+        known = await knownSpans(parts.db, identity.tenantId, identity.credentialId, spans);
       } catch (error) {
         parts.log.warn("spans_not_taken", { call_id: call.id, error: error as Error });
         return again();
@@ -62,7 +62,7 @@ export function traceInlet(parts: TraceInletParts): TraceInlet {
           rootTaskId: own?.rootTaskId ?? known.runs.get(span.traceId) ?? rootTaskId(parts.secrets, identity, span.traceId),
           joinedRowId: own?.rowId ?? null,
           storeBodies: scope.tenant.storeBodies,
-          sessionOf: (conversation) => parts.secrets.hmac("session", `${identity.tenantId}\n${identity.apiKeyId}\n${conversation}`),
+          sessionOf: (conversation) => parts.secrets.hmac("session", `${identity.tenantId}\n${identity.credentialId}\n${conversation}`),
         });
         Object.assign(row, { tenant_id: identity.tenantId, api_key_id: call.row.api_key_id, api_key_name: call.row.api_key_name, resource_group_id: scope.groupId, gateway_user_id: identity.userId, gateway_user_username: identity.username, subject_id: call.row.subject_id, subject_kind: call.row.subject_kind, client_ip: call.ip, user_agent: call.row.user_agent, correlation_id: call.row.correlation_id });
         stored.push(

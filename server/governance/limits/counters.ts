@@ -54,6 +54,8 @@ export interface Plan {
   readonly scopes: readonly Scope[];
   readonly windows: readonly WindowLimit[];
   readonly buckets: readonly BucketLimit[];
+  /** True: rates, calls at once and cooldowns do not hold the call up; what it uses is charged to its buckets all the same. */
+  readonly unpaced?: boolean;
 }
 
 /** The most a call can use. */
@@ -70,6 +72,8 @@ export interface Actual {
   readonly output: number;
   readonly micros: number;
 }
+
+export const NOTHING_USED: Actual = { requests: 0, input: 0, output: 0, micros: 0 };
 
 export type Admission =
   /** `spent`: of each window, this call's request included. */
@@ -100,6 +104,12 @@ export interface Counters {
    * cannot be reached.
    */
   admit(id: string, plan: Plan, demand: Demand, probe: boolean): Admission | Promise<Admission>;
+  /**
+   * Gives up what an admitted call holds of its windows and counts what it used so far; the call goes on, and in its place
+   * among calls at once. `settle` is then told of all it used, this part included. A second time changes nothing. Rejects
+   * when the counters cannot be reached.
+   */
+  part(reservation: Reservation, actual: Actual): void | Promise<void>;
   /** Once for each admitted call; a second time changes nothing. Returns what each window came to. */
   settle(reservation: Reservation, actual: Actual): readonly number[] | Promise<readonly number[]>;
   /** Sets windows to the truth where they know less: `at` is when the truth was asked for. */
@@ -143,6 +153,11 @@ export function usedOf(measure: WindowMeasure | BucketMeasure, actual: Actual): 
     default:
       return 0;
   }
+}
+
+/** What is left of `total` once `part` of it is taken away. */
+export function without(total: Actual, { input, output, micros }: Actual): Actual {
+  return { requests: total.requests, input: Math.max(0, total.input - input), output: Math.max(0, total.output - output), micros: Math.max(0, total.micros - micros) };
 }
 
 /** The window of a call that is a run of its own: nobody asks for it again. */

@@ -1,5 +1,5 @@
 import { type Bucket, msUntil, refill } from "./bucket.ts";
-import { type Actual, type Admission, type Counters, type Demand, endsWithCall, givenBack, heldOf, type Plan, type Reservation, takenAtOnce, usedOf } from "./counters.ts";
+import { type Actual, type Admission, type Counters, type Demand, endsWithCall, givenBack, heldOf, type Plan, type Reservation, takenAtOnce, usedOf, without } from "./counters.ts";
 
 interface WindowState {
   spent: number;
@@ -29,7 +29,8 @@ export class InProcessCounters implements Counters {
   private readonly windows = new Map<string, WindowState>();
   private readonly scopes = new Map<string, ScopeState>();
   private readonly buckets = new Map<string, Bucket>();
-  private readonly open = new Set<string>();
+  /** Calls in flight; of those that parted with what they held, what was counted then. */
+  private readonly open = new Map<string, Actual | null>();
   private readonly now: () => number;
   private sweptAt: number;
 
@@ -42,18 +43,19 @@ export class InProcessCounters implements Counters {
     const now = this.now();
     if (now - this.sweptAt > SWEEP_EVERY_MS) this.sweep(now);
     const { scopes, buckets, windows } = plan;
-    for (let i = 0; i < scopes.length; i++) {
+    const paced = plan.unpaced !== true;
+    for (let i = 0; paced && i < scopes.length; i++) {
       const scope = scopes[i] as Plan["scopes"][number];
       const state = this.scopes.get(scope.key);
       if (state === undefined) continue;
       if (state.lockedUntil > now) return { kind: "denied", denial: { by: "cooldown", scope: i, limitType: state.lockedBy, retryAfterMs: state.lockedUntil - now } };
       if (scope.maxConcurrent !== null && state.inFlight >= scope.maxConcurrent) return { kind: "denied", denial: { by: "concurrency", scope: i, inFlight: state.inFlight } };
     }
-    for (let i = 0; i < scopes.length; i++) {
+    for (let i = 0; paced && i < scopes.length; i++) {
       const scope = scopes[i] as Plan["scopes"][number];
       if (scope.maxConcurrent === 0) return { kind: "denied", denial: { by: "concurrency", scope: i, inFlight: 0 } };
     }
-    for (let i = 0; i < buckets.length; i++) {
+    for (let i = 0; paced && i < buckets.length; i++) {
       const limit = buckets[i] as Plan["buckets"][number];
       const bucket = this.bucket(limit, now);
       if (limit.measure === "requests" ? bucket.level >= WHOLE : bucket.level > 0) continue;
@@ -81,8 +83,8 @@ export class InProcessCounters implements Counters {
     if (held !== null) return { kind: "held", key: held };
     if (probe) return { kind: "admitted", spent: states.map(({ spent }) => spent) };
 
-    for (const scope of scopes) if (scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight++;
-    for (const limit of buckets) if (limit.measure === "requests") (this.buckets.get(limit.key) as Bucket).level -= 1;
+    for (const scope of scopes) if (paced && scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight++;
+    for (const limit of buckets) if (paced && limit.measure === "requests") (this.buckets.get(limit.key) as Bucket).level -= 1;
     const spent: number[] = [];
     for (let i = 0; i < windows.length; i++) {
       const window = windows[i] as Plan["windows"][number];
@@ -92,20 +94,32 @@ export class InProcessCounters implements Counters {
       state.touchedAt = now;
       spent.push(state.spent);
     }
-    this.open.add(id);
+    this.open.set(id, null);
     return { kind: "admitted", spent };
   }
 
-  settle({ id, plan, demand }: Reservation, actual: Actual): number[] {
-    if (!this.open.delete(id)) return [];
+  part({ id, plan, demand }: Reservation, actual: Actual): void {
+    if (this.open.get(id) !== null) return;
+    this.open.set(id, actual);
     const now = this.now();
-    for (const scope of plan.scopes) if (scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight--;
-    for (const limit of plan.buckets) {
-      if (limit.measure === "requests") continue;
-      const bucket = this.bucket(limit, now);
-      bucket.level -= usedOf(limit.measure, actual);
-      if (bucket.level <= 0) this.lock(plan, limit, now);
+    this.charge(plan, actual, now);
+    for (const window of plan.windows) {
+      const state = this.windows.get(window.key);
+      if (state === undefined) continue;
+      state.held -= heldOf(window, demand);
+      state.spent += usedOf(window.measure, actual);
+      state.touchedAt = now;
     }
+  }
+
+  settle({ id, plan, demand }: Reservation, total: Actual): number[] {
+    const parted = this.open.get(id);
+    if (parted === undefined) return [];
+    this.open.delete(id);
+    const now = this.now();
+    for (const scope of plan.scopes) if (plan.unpaced !== true && scope.maxConcurrent !== null) this.scope(scope.key, now).inFlight--;
+    const actual = parted === null ? total : without(total, parted);
+    this.charge(plan, actual, now);
     const spent: number[] = [];
     for (const window of plan.windows) {
       const state = this.windows.get(window.key);
@@ -114,7 +128,7 @@ export class InProcessCounters implements Counters {
         spent.push(0);
         continue;
       }
-      state.held -= heldOf(window, demand);
+      if (parted === null) state.held -= heldOf(window, demand);
       state.spent += usedOf(window.measure, actual) - givenBack(window, actual);
       state.touchedAt = now;
       spent.push(state.spent);
@@ -146,6 +160,15 @@ export class InProcessCounters implements Counters {
   /** How many things are remembered, for the tests that hold it to a bound. */
   get size(): number {
     return this.windows.size + this.scopes.size + this.buckets.size;
+  }
+
+  private charge(plan: Plan, actual: Actual, now: number): void {
+    for (const limit of plan.buckets) {
+      if (limit.measure === "requests") continue;
+      const bucket = this.bucket(limit, now);
+      bucket.level -= usedOf(limit.measure, actual);
+      if (bucket.level <= 0) this.lock(plan, limit, now);
+    }
   }
 
   private scope(key: string, now: number): ScopeState {

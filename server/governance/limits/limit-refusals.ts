@@ -32,6 +32,13 @@ export function denialRefusal(plan: Plan, denial: Denial, now: number): Refusal 
   }
 }
 
+/** Which rate refused, and whose it is. */
+export function rateOf(plan: Plan, denial: Exclude<Denial, { by: "window" }>): { readonly limit_type: string; readonly group_id: string } {
+  const bucket = denial.by === "bucket" ? plan.buckets[denial.index] : undefined;
+  const scope = plan.scopes[denial.by === "bucket" ? (bucket?.scope ?? 0) : denial.scope] as Scope;
+  return { limit_type: bucket?.limitType ?? (denial.by === "cooldown" ? denial.limitType : "max_concurrent"), group_id: scope.groupId };
+}
+
 function rateRefusal(scope: Scope, limitType: string, retryAfterMs: number, what: string): Refusal {
   const message = what.startsWith("After") ? `${what} ${named(scope)}.` : `${what} ${named(scope)} is reached.`;
   return refuse("rate_limit_exceeded", message, { headers: { "retry-after": seconds(retryAfterMs), "x-gw-usage-utilization": "100" }, extra: { scope: scope.kind, limit_type: limitType } });

@@ -5,25 +5,25 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { microsFromUsd } from "../../kernel/money.ts";
-import { inputTokens } from "../../wire/usage.ts";
-import type { Attempt, Call } from "../call.ts";
+import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { governanceOf } from "../parameters/governance.ts";
 import type { RequestView } from "../view.ts";
 import { noteClamped } from "../parameters/clamped.ts";
+import { attempted, ofLastAttempt, recorded } from "./actual-use.ts";
 import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
-import { heldOf, usedOf } from "./counters.ts";
+import { heldOf, NOTHING_USED, usedOf } from "./counters.ts";
 import { announce, crossings } from "./crossings.ts";
-import { denialRefusal, quotaRefusal } from "./limit-refusals.ts";
-import { type CallPlan, memberPlan, planFor, planTurnsAt } from "./plan.ts";
+import { denialRefusal, quotaRefusal, rateOf } from "./limit-refusals.ts";
+import { Lending } from "./lending.ts";
+import { type CallPlan, memberPlan, nestedPlan, planFor, planTurnsAt, unpaced, withRun } from "./plan.ts";
 import { principalOf } from "../tools/tool-parts.ts";
 import { toolPlan } from "./tool-plan.ts";
 import { RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { WaitingLines } from "./waiting-lines.ts";
-import { affordable, dearest, demandOf, withoutOutput, type WorstCase, worstCaseOf } from "./worst-case.ts";
+import { affordable, dearest, demandOf, withoutOutput, type WorstCase, worstCaseOf, worstCaseOfNested } from "./worst-case.ts";
 
 export interface LimitsParts {
   readonly counters: Counters;
@@ -42,7 +42,8 @@ interface Arriving {
   /** Of what is to be held. */
   readonly id: string;
   readonly call: Call;
-  readonly view: RequestView;
+  /** Null where nothing of the request may be changed any more. */
+  readonly view: RequestView | null;
   /** Null of a call to a tool server. */
   readonly model: ModelEntry | null;
   readonly plan: CallPlan;
@@ -50,6 +51,18 @@ interface Arriving {
   readonly toolCalls: number;
   outputTokens: number;
   demand: Demand;
+  /** Goes before the calls that wait, and waits no longer than `ms`; `lender` gives up what it holds first. Null: a caller's own call. */
+  readonly ahead: { readonly ms: number; readonly lender: Call | null } | null;
+}
+
+/** What bounds a call of the gateway's own. */
+export interface NestedBounds {
+  readonly bodyBytes: number;
+  readonly outputTokens: number | null;
+  /** Longest wait for calls in flight; null: as long as a caller's call. */
+  readonly waitMs: number | null;
+  /** Whether the call it is made for waits for it. */
+  readonly lends: boolean;
 }
 
 /** What a call to a routing group may come to at any of its members, and what it holds at the one being tried. */
@@ -68,6 +81,9 @@ export class Limits implements RequestControl {
   readonly name = "limits";
   private readonly plans = new WeakMap<GroupScope, Map<string, { plan: CallPlan; until: number }>>();
   private readonly routed = new WeakMap<Call, Routed>();
+  /** Of the calls that hold something, how they came to the gate. */
+  private readonly arrivals = new WeakMap<Call, Arriving>();
+  private readonly lending: Lending;
   /** What was settled elsewhere, to be confirmed once the call's row is sealed. */
   private readonly settled = new WeakMap<Call, readonly Reservation[]>();
   private readonly lines: WaitingLines;
@@ -79,6 +95,7 @@ export class Limits implements RequestControl {
   constructor(parts: LimitsParts) {
     this.parts = parts;
     this.lines = new WaitingLines(parts.counters.lookAgainMs);
+    this.lending = new Lending(parts.counters);
     this.warming = new Warming(parts.counters, parts.truth);
     this.runs = new RunCeilings(parts.truth, parts.clock, new BoundedMap(100_000));
   }
@@ -104,7 +121,7 @@ export class Limits implements RequestControl {
     const plan = toolPlan(scope, target.server.id, principalOf(call), arrivalOf(call));
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
-      const arriving: Arriving = { id: call.id, call, view, model: null, plan, worst: null, toolCalls: 0, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls: 0 } };
+      const arriving: Arriving = { id: call.id, call, view, model: null, plan, worst: null, toolCalls: 0, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls: 0 }, ahead: null };
       const passed = this.pass(arriving, (spent) => this.admitted(arriving, spent));
       return passed instanceof Promise ? passed.then(decision) : decision(passed);
     };
@@ -135,6 +152,13 @@ export class Limits implements RequestControl {
    * held is settled. A refusal means that this member may not serve the call; another may.
    */
   enter(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
+    const again = this.resume(call, null);
+    if (again === null) return this.enterMember(call, model);
+    return again instanceof Promise ? again.then((refusal) => refusal ?? this.enterMember(call, model)) : again;
+  }
+
+  private enterMember(call: Call, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
+    this.lending.leaves(call);
     const routed = this.routed.get(call);
     if (routed === undefined) return null;
     this.leaveMember(call, routed, attempted(call.attempts.at(-1)));
@@ -147,6 +171,44 @@ export class Limits implements RequestControl {
     });
   }
 
+  /**
+   * Takes what a call of the gateway's own, made on behalf of `parent`, may come to: tokens and dollars, of its group and
+   * every group above, where they may not be passed. `outputTokens`: what its request asks for at most, where it says.
+   * It goes before callers' calls that wait, and where nothing else is left `parent` gives up what it holds until it has
+   * passed. A refusal means that it must not be made.
+   */
+  enterNested(call: Call, parent: Call, { bodyBytes, outputTokens, waitMs, lends }: NestedBounds): Refusal | null | Promise<Refusal | null> {
+    const { scope, model } = call;
+    if (scope === null || model === null) return null;
+    const ceilings = scope.tenant.policies.effective(scope.groupId, "run_ceilings");
+    const base = this.planOf(scope, model, arrivalOf(call), nestedPlan);
+    // A run of one call is in nobody's totals; what is counted of it ends with the call that began to count.
+    const alone = call.row.trace_continuity === "minted" && parent.reservation?.plan.scopes.some(({ kind }) => kind === "run") !== true;
+    const plan = ceilings.size === 0 ? base : unpaced(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
+    if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
+    const worst = worstCaseOfNested(model, bodyBytes, outputTokens);
+    if (plan.needsPrice && dearest(model, worst.inputTokens, worst.outputTokens) === null) return unpriced(model);
+    const demand = demandOf(model, worst, worst.outputTokens, 0);
+    const arriving: Arriving = { id: call.id, call, view: null, model, plan, worst: null, toolCalls: 0, outputTokens: worst.outputTokens, demand, ahead: { ms: waitMs ?? this.parts.waitMs, lender: lends ? parent : null } };
+    return this.pass(arriving, () => {
+      call.reservation = { id: call.id, plan, demand };
+    });
+  }
+
+  /**
+   * Takes again what the call gave up for calls of the gateway's own; does nothing for one that gave up nothing. With its
+   * view, an answer whose length the caller left open is given what is left now.
+   */
+  resume(call: Call, view: RequestView | null): Refusal | null | Promise<Refusal | null> {
+    if (!this.lending.hasLent(call)) return null;
+    const first = this.arrivals.get(call) as Arriving;
+    const arriving: Arriving = { ...first, id: `${call.id}/held`, view, plan: unpaced(first.plan), worst: view === null ? null : first.worst, ahead: { ms: this.parts.waitMs, lender: null } };
+    return this.pass(arriving, () => {
+      this.lending.holds(call, { id: arriving.id, plan: arriving.plan, demand: arriving.demand });
+      this.bound(arriving);
+    });
+  }
+
   private leaveMember(call: Call, routed: Routed, actual: Actual): void {
     const { reservation } = routed;
     if (reservation === null) return;
@@ -156,7 +218,7 @@ export class Limits implements RequestControl {
 
   /** Null once it has passed; what it then holds was given to `held`. */
   private pass(arriving: Arriving, held: (spent: readonly number[]) => void): Refusal | null | Promise<Refusal | null> {
-    const key = this.lines.empty ? null : this.lineOf(arriving);
+    const key = this.lines.empty || arriving.ahead !== null ? null : this.lineOf(arriving);
     const outcome = this.tryOnce(arriving, key !== null);
     // The usual way: everything is in memory, nobody waits, nothing is awaited.
     if (key === null && !(outcome instanceof Promise) && outcome.kind === "admitted") {
@@ -173,11 +235,12 @@ export class Limits implements RequestControl {
       plans = new Map();
       this.plans.set(scope, plans);
     }
-    const key = make === planFor ? model.id : `member ${model.id}`;
+    const key = make === planFor ? model.id : `${make === memberPlan ? "member" : "nested"} ${model.id}`;
     const known = plans.get(key);
     if (known !== undefined && at < known.until && at >= known.until - 86_400_000) return known.plan;
     const plan = make(scope, model, at);
     plans.set(key, { plan, until: planTurnsAt(plan, at) });
+    this.warming.keep(`${scope.groupId} ${key}`, plan, scope.tenant);
     return plan;
   }
 
@@ -185,12 +248,12 @@ export class Limits implements RequestControl {
     const any = (has: (one: CallPlan) => boolean) => has(plan) || members.some(has);
     const toolCalls = any(({ windows }) => windows.some(({ measure }) => measure === "tool_calls")) ? newToolResults(view) : 0;
     const counting = call.audit.proxySubtype.endsWith("count_tokens");
-    if (counting || !any(({ needsBound }) => needsBound)) return { id: call.id, call, view, model, plan, worst: null, toolCalls, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls } };
+    if (counting || !any(({ needsBound }) => needsBound)) return { id: call.id, call, view, model, plan, worst: null, toolCalls, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls }, ahead: null };
     const rules = governanceOf(call, model);
     const bounded = worstCaseOf(model, view, { bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
     const worst = view.model?.modes.includes("embedding") === true ? withoutOutput(bounded) : bounded;
-    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst.inputTokens, worst.outputTokens) === null) return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for its input and output, so a budget that stops hard cannot cover a call to it.`);
-    return { id: call.id, call, view, model, plan, worst, toolCalls, outputTokens: worst.outputTokens, demand: demandOf(model, worst, worst.outputTokens, toolCalls) };
+    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst.inputTokens, worst.outputTokens, worst.searches) === null) return unpriced(model, dearest(model, worst.inputTokens, worst.outputTokens) === null ? undefined : "a search");
+    return { id: call.id, call, view, model, plan, worst, toolCalls, outputTokens: worst.outputTokens, demand: demandOf(model, worst, worst.outputTokens, toolCalls), ahead: null };
   }
 
   private tryOnce({ id, plan, demand }: Arriving, probe: boolean): Admission | Promise<Admission> {
@@ -203,8 +266,9 @@ export class Limits implements RequestControl {
   }
 
   private async passSlowly(arriving: Arriving, held: (spent: readonly number[]) => void, first: Admission | Promise<Admission>, behind: string | null): Promise<Refusal | null> {
-    const { call, plan } = arriving;
-    const until = performance.now() + this.parts.waitMs;
+    const { call, plan, ahead } = arriving;
+    const until = performance.now() + (ahead?.ms ?? this.parts.waitMs);
+    let lender = ahead?.lender ?? null;
     let ticket: ReturnType<WaitingLines["join"]> | null = null;
     let probed = behind !== null;
     let pending = first;
@@ -216,16 +280,26 @@ export class Limits implements RequestControl {
           return null;
         }
         if (outcome.kind === "cold") {
-          await this.warming.warm(call.scope as GroupScope, plan, outcome.windows, arrivalOf(call));
+          await this.warming.warm((call.scope as GroupScope).tenant, plan, outcome.windows, arrivalOf(call));
         } else if (outcome.kind === "denied") {
           if (!this.shrink(arriving, outcome)) return this.denied(arriving, outcome);
+        } else if (lender !== null) {
+          const lent = lender;
+          lender = null;
+          const given = this.lend(lent);
+          if (given instanceof Promise ? await given : given) {
+            // Before anybody who waits hears of it.
+            pending = this.tryOnce(arriving, probed);
+            if (lent.reservation !== null) this.released(lent.reservation);
+            continue;
+          }
         } else {
           const key = outcome.kind === "held" ? outcome.key : (behind as string);
           if (this.lines.full) return this.heldRefusal(arriving, key);
           const joined = ticket === null || ticket.key !== key;
           if (joined) {
             if (ticket !== null) this.lines.leave(ticket);
-            ticket = this.lines.join(key);
+            ticket = this.lines.join(key, ahead !== null);
           }
           const turn = this.lines.turn(ticket as NonNullable<typeof ticket>, call.abort.signal, until - performance.now());
           // What was released before there was a line was not heard of: the first looks once more at once.
@@ -256,14 +330,35 @@ export class Limits implements RequestControl {
   }
 
   private admitted(arriving: Arriving, spent: readonly number[]): void {
-    const { call, plan, demand, worst, view } = arriving;
+    const { call, plan, demand, worst } = arriving;
     call.reservation = { id: call.id, plan, demand };
-    if (worst !== null && (worst.outputMustBeSet || arriving.outputTokens < worst.outputTokens)) {
-      view.maxTokens = Math.max(1, Math.floor(arriving.outputTokens / view.candidates));
-      if (arriving.outputTokens < worst.outputTokens) noteClamped(call, "max_tokens");
+    if (worst !== null) {
+      this.arrivals.set(call, arriving);
+      this.lending.holds(call, call.reservation);
     }
+    this.bound(arriving);
     announce(call, plan, spent);
     this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
+  }
+
+  /** Writes the longest answer that is held for into a request that leaves it open. */
+  private bound({ call, worst, view, outputTokens }: Arriving): void {
+    if (worst === null || view === null || (!worst.outputMustBeSet && outputTokens >= worst.outputTokens)) return;
+    view.maxTokens = Math.max(1, Math.floor(outputTokens / view.candidates));
+    if (outputTokens < worst.outputTokens) noteClamped(call, "max_tokens");
+  }
+
+  /** Gives up what a call holds, for what its answer used if that is in. False: it needs what it holds. */
+  private lend(call: Call): boolean | Promise<boolean> {
+    const used = call.row.llm_total_tokens == null ? null : recorded(call);
+    const member = this.routed.get(call)?.reservation ?? null;
+    const ofMember = used === null || member === null ? undefined : this.parts.counters.part(member, ofLastAttempt(used, call.attempts.map(attempted)));
+    const lent = this.lending.lend(call, used);
+    return ofMember instanceof Promise ? Promise.all([lent, ofMember]).then(([given]) => given) : lent;
+  }
+
+  private released({ plan, demand }: Reservation): void {
+    if (!this.lines.empty) for (const window of plan.windows) if (heldOf(window, demand) > 0) this.lines.released(window.key);
   }
 
   private denied({ call, plan }: Arriving, { denial }: Admission & { kind: "denied" }): Refusal {
@@ -272,12 +367,14 @@ export class Limits implements RequestControl {
       const window = plan.windows[denial.index] as Plan["windows"][number];
       this.parts.alerts.raise(crossings.reached(plan, denial.index, denial.spent));
       call.row.pre_action_state = { kind: "usage_limit", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Plan["scopes"][number]).groupId, current: String(denial.spent), limit: String(window.limit) };
-    } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by };
+    } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by, ...rateOf(plan, denial) };
     return denialRefusal(plan, denial, now);
   }
 
-  private heldRefusal({ plan }: Arriving, key: string): Refusal {
+  private heldRefusal({ call, plan }: Arriving, key: string): Refusal {
     const index = Math.max(0, plan.windows.findIndex((window) => window.key === key));
+    const { limitType, scope, limit } = plan.windows[index] as Plan["windows"][number];
+    call.row.pre_action_state = { kind: "usage_limit", limit_type: limitType, group_id: (plan.scopes[scope] as Plan["scopes"][number]).groupId, held: true, limit: String(limit) };
     return quotaRefusal(plan, index, (plan.windows[index] as Plan["windows"][number]).limit, this.now(), true);
   }
 
@@ -299,10 +396,15 @@ export class Limits implements RequestControl {
     const { reservation } = call;
     const routed = this.routed.get(call);
     const actual = recorded(call);
-    if (routed !== undefined) this.leaveMember(call, routed, without(actual, call.attempts.map(attempted)));
+    if (routed !== undefined) this.leaveMember(call, routed, ofLastAttempt(actual, call.attempts.map(attempted)));
     if (reservation === null) return null;
     call.reservation = null;
-    return this.settleHeld(call, reservation, actual);
+    const again = this.lending.takenAgain(call);
+    this.lending.ended(call);
+    if (again === null) return this.settleHeld(call, reservation, actual);
+    // What was taken again stands for what the call used, what it held at first for its being there.
+    const both = [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
+    return both.every((one) => one === null) ? null : Promise.all(both).then(() => undefined);
   }
 
   private settleHeld(call: Call, reservation: Reservation, actual: Actual): Promise<void> | null {
@@ -342,8 +444,9 @@ export class Limits implements RequestControl {
     await this.parts.counters.close();
   }
 
-  private afterSettling({ plan, demand }: Reservation, actual: Actual, spent: readonly number[]): void {
-    if (!this.lines.empty) for (const window of plan.windows) if (heldOf(window, demand) > 0) this.lines.released(window.key);
+  private afterSettling(reservation: Reservation, actual: Actual, spent: readonly number[]): void {
+    const { plan } = reservation;
+    this.released(reservation);
     if (spent.length > 0) this.tell(plan, spent, (i) => usedOf((plan.windows[i] as Plan["windows"][number]).measure, actual));
   }
 
@@ -366,25 +469,8 @@ function arrivalOf({ row }: Call): number {
   return Date.parse(row.timestamp as string);
 }
 
-/** What the call used, as its row tells it. */
-function recorded({ row }: Call): Actual {
-  return {
-    requests: row.llm_model_used == null && (row.llm_model_requested != null || row.target_url == null) ? 0 : 1,
-    input: row.llm_prompt_tokens ?? 0,
-    output: row.llm_completion_tokens ?? 0,
-    micros: row.llm_estimated_cost_usd == null ? 0 : microsFromUsd(row.llm_estimated_cost_usd),
-  };
-}
-
-/** What a failed attempt used; of one that served the call the row tells. */
-function attempted(attempt: Attempt | undefined): Actual {
-  const usage = attempt?.usage ?? null;
-  return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: attempt?.costMicros ?? 0 };
-}
-
-/** The part of the last attempt: the row's totals hold the failed ones too. */
-function without(total: Actual, failed: readonly Actual[]): Actual {
-  return failed.reduce((left, { input, output, micros }) => ({ ...left, input: Math.max(0, left.input - input), output: Math.max(0, left.output - output), micros: Math.max(0, left.micros - micros) }), total);
+function unpriced(model: ModelEntry, what = "its input and output"): Refusal {
+  return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for ${what}, so a budget that stops hard cannot cover a call to it.`);
 }
 
 /** Tool results that came since the model last spoke: the calls it made then. */

@@ -54,6 +54,25 @@ export function memberPlan(scope: GroupScope, model: ModelEntry, at: number): Ca
   return planOf(scope, model, at, false);
 }
 
+/**
+ * What a call of the gateway's own is held to, made on behalf of a caller's: tokens and dollars, which it uses like any
+ * other. Requests, rates and calls at once count what callers do.
+ */
+export function nestedPlan(scope: GroupScope, model: ModelEntry, at: number): CallPlan {
+  return unpaced(planOf(scope, model, at, true));
+}
+
+/** The plan without what counts or holds up a caller's requests. */
+export function unpaced(plan: CallPlan): CallPlan {
+  return {
+    ...plan,
+    scopes: plan.scopes.map((scope) => ({ ...scope, maxConcurrent: null })),
+    windows: plan.windows.filter(({ measure }) => measure === "tokens" || measure === "micros"),
+    buckets: plan.buckets.filter(({ measure }) => measure !== "requests"),
+    unpaced: true,
+  };
+}
+
 function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boolean): CallPlan {
   const { policies } = scope.tenant;
   const parts: Parts = { scopes: [], windows: [], buckets: [] };

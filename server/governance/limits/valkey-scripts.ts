@@ -102,7 +102,8 @@ local demand = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]), tool_ca
 lease(tonumber(ARGV[9]))
 confirm(ARGV[10])
 local gen = redis.call('HMGET', P .. 'generation', 'id', 'at')
-for i, s in ipairs(plan.s) do
+local paced = plan.u ~= 1
+for i, s in ipairs(paced and plan.s or {}) do
   local locked = redis.call('HMGET', P .. 'l:' .. s.k, 'u', 'b')
   if locked[1] and tonumber(locked[1]) > now then return { 'locked', i - 1, locked[2], whole(tonumber(locked[1]) - now) } end
   if s.m >= 0 then
@@ -111,7 +112,7 @@ for i, s in ipairs(plan.s) do
   end
 end
 local levels = {}
-for i, b in ipairs(plan.b) do
+for i, b in ipairs(paced and plan.b or {}) do
   local level = bucket(b, now)
   levels[i] = level
   local needed = 0
@@ -155,11 +156,11 @@ if ARGV[8] == '1' then
   return out
 end
 for _, s in ipairs(plan.s) do
-  if s.m >= 0 then
+  if paced and s.m >= 0 then
     if redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) == 1 then redis.call('PEXPIRE', P .. 'c:' .. s.k, 2592000000) end
   end
 end
-for i, b in ipairs(plan.b) do if b.m == 'requests' then putBucket(b, levels[i] - 1, now) end end
+for i, b in ipairs(plan.b) do if paced and b.m == 'requests' then putBucket(b, levels[i] - 1, now) end end
 local taken = {}
 for i, w in ipairs(plan.w) do
   local once, hold = 0, 0
@@ -180,26 +181,40 @@ return out
 
 /**
  * ARGV: plan, owner, steady ms, reservation id, held tokens, held micro-dollars, generation at admission, requests,
- * input, output, micro-dollars, sealed calls. What was counted, here or at admission, is remembered under the owner until the
- * call's row is sealed. Settling twice changes nothing: the reservation is gone. After the store was emptied the use is
- * added wherever the truth has been put back.
+ * input, output, micro-dollars, sealed calls, 1 to part with what is held while the call goes on. What was counted, here
+ * or at admission, is remembered under the owner until the call's row is sealed. Settling or parting twice changes
+ * nothing: the reservation says which was done, and what parting counted is taken off what settling is told. After the
+ * store was emptied the use is added wherever the truth has been put back.
  */
 export const SETTLE = `${PRELUDE}
 local now = steady(tonumber(ARGV[3]))
 local held = { tokens = tonumber(ARGV[5]), micros = tonumber(ARGV[6]) }
 local used = { requests = 0, tool_calls = 0, input = tonumber(ARGV[9]), output = tonumber(ARGV[10]), micros = tonumber(ARGV[11]) }
-used.tokens = used.input + used.output
+local parting = ARGV[13] == '1'
 confirm(ARGV[12])
-local had = redis.call('DEL', P .. 'r:' .. ARGV[4]) == 1
+local R = P .. 'r:' .. ARGV[4]
+local state = redis.call('GET', R)
+local had = state and true or false
 if not had then
   local gen = redis.call('HGET', P .. 'generation', 'id')
-  if ARGV[7] == '' or gen == ARGV[7] then return {} end
+  if parting or ARGV[7] == '' or gen == ARGV[7] then return {} end
 end
+if parting then
+  if state ~= '1' then return {} end
+  redis.call('SET', R, cjson.encode({ input = used.input, output = used.output, micros = used.micros }), 'KEEPTTL')
+else
+  redis.call('DEL', R)
+  if had and state ~= '1' then
+    for k, n in pairs(cjson.decode(state)) do used[k] = math.max(0, used[k] - n) end
+    held = {}
+  end
+end
+used.tokens = used.input + used.output
 local function release(key, amount)
   local left = tonumber(redis.call('HGET', key, owner) or '0') - amount
   if left > 0 then redis.call('HSET', key, owner, whole(left)) else redis.call('HDEL', key, owner) end
 end
-for _, s in ipairs(plan.s) do if s.m >= 0 then release(P .. 'c:' .. s.k, 1) end end
+for _, s in ipairs(plan.s) do if s.m >= 0 and not parting and plan.u ~= 1 then release(P .. 'c:' .. s.k, 1) end end
 for _, b in ipairs(plan.b) do
   if b.m ~= 'requests' and used[b.m] > 0 then
     local level = bucket(b, now) - used[b.m]
@@ -212,12 +227,12 @@ local counted = {}
 local entry = redis.call('HGET', P .. 'x:' .. owner, ARGV[4])
 if entry then
   for k, of in pairs(cjson.decode(entry)) do
-    if of[2] == 'tool_calls' or (of[2] == 'requests' and ARGV[8] ~= '0') then counted[k] = of end
+    if of[2] ~= 'requests' or parting or ARGV[8] ~= '0' then counted[k] = of end
   end
 end
 for i, w in ipairs(plan.w) do
   local change = used[w.m]
-  if w.m == 'requests' then change = tonumber(ARGV[8]) - (had and 1 or 0) end
+  if w.m == 'requests' and not parting then change = tonumber(ARGV[8]) - (had and 1 or 0) end
   local key = P .. 'w:' .. w.k
   local n = redis.call('GET', key)
   if n then
@@ -226,8 +241,10 @@ for i, w in ipairs(plan.w) do
   end
   if w.h == 1 and held[w.m] and held[w.m] > 0 then release(P .. 'h:' .. w.k, held[w.m]) end
   out[i] = whole(n or 0)
-  if n and (w.m == 'tokens' or w.m == 'micros') and change > 0 and w.z == 0 then counted[w.k] = { change, w.m } end
-  if w.z == 1 then redis.call('DEL', key, P .. 'h:' .. w.k) end
+  if n and (w.m == 'tokens' or w.m == 'micros') and change > 0 and w.z == 0 then
+    counted[w.k] = { change + (counted[w.k] and counted[w.k][1] or 0), w.m }
+  end
+  if w.z == 1 and not parting then redis.call('DEL', key, P .. 'h:' .. w.k) end
 end
 remember(ARGV[4], counted)
 return out
@@ -287,6 +304,12 @@ export const RENEW = `${PRELUDE}
 local kept = isAlive(owner)
 lease(tonumber(ARGV[3]))
 confirm(ARGV[4])
+-- Under the old name nothing is held any more, should its lease run still: all of it is held again below.
+for i = 6, ARGV[5] ~= owner and #ARGV or 0, 4 do
+  local p = cjson.decode(ARGV[i + 3])
+  for _, s in ipairs(p.s) do redis.call('HDEL', P .. 'c:' .. s.k, ARGV[5]) end
+  for _, w in ipairs(p.w) do redis.call('HDEL', P .. 'h:' .. w.k, ARGV[5]) end
+end
 for i = 6, #ARGV, 4 do
   local counted = redis.call('HGET', P .. 'x:' .. ARGV[5], ARGV[i])
   if counted and ARGV[5] ~= owner then
@@ -295,8 +318,8 @@ for i = 6, #ARGV, 4 do
   end
   local p = cjson.decode(ARGV[i + 3])
   local amount = { tokens = tonumber(ARGV[i + 1]), micros = tonumber(ARGV[i + 2]) }
-  redis.call('SET', P .. 'r:' .. ARGV[i], '1', 'PX', 172800000)
-  for _, s in ipairs(p.s) do if s.m >= 0 then redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) end end
+  redis.call('SET', P .. 'r:' .. ARGV[i], '1', 'NX', 'PX', 172800000)
+  for _, s in ipairs(p.s) do if s.m >= 0 and p.u ~= 1 then redis.call('HINCRBY', P .. 'c:' .. s.k, owner, 1) end end
   for _, w in ipairs(p.w) do
     if w.h == 1 and amount[w.m] and amount[w.m] > 0 then
       redis.call('HINCRBY', P .. 'h:' .. w.k, owner, whole(amount[w.m]))

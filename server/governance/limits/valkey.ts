@@ -25,6 +25,8 @@ interface Open {
   readonly id: string;
   readonly plan: Plan;
   readonly demand: Demand;
+  /** What it held is given up. */
+  parted: boolean;
   owner: string;
   generation: string;
 }
@@ -85,7 +87,7 @@ export class ValkeyCounters implements Counters {
       reply = (await this.run(ADMIT, tenant, [this.planText(plan), owner, text(asked), id, text(demand.tokens), text(demand.micros), text(demand.toolCalls), probe ? "1" : "0", text(this.leaseMs), told(tenant)])) as (string | number)[];
     } catch (error) {
       // It may have been taken without our hearing of it: then it is given back.
-      if (!probe) this.settleLater({ id, plan, demand, owner, generation: "" }, { requests: 0, input: 0, output: 0, micros: 0 });
+      if (!probe) this.settleLater({ id, plan, demand, parted: false, owner, generation: "" }, { requests: 0, input: 0, output: 0, micros: 0 });
       throw error;
     }
     tenant.leasedAt = Math.max(tenant.leasedAt, asked);
@@ -94,7 +96,7 @@ export class ValkeyCounters implements Counters {
       case "admitted": {
         const generation = String(first);
         if (!probe) {
-          tenant.open.set(id, { id, plan, demand, owner, generation });
+          tenant.open.set(id, { id, plan, demand, parted: false, owner, generation });
           if (tenant.generation !== generation) this.renewed(tenant, generation);
         }
         return { kind, spent: reply.slice(2).map(Number) };
@@ -114,6 +116,13 @@ export class ValkeyCounters implements Counters {
       default:
         throw new Error(`the Valkey server answered ${JSON.stringify(reply).slice(0, 200)}`);
     }
+  }
+
+  async part({ id, plan }: Reservation, actual: Actual): Promise<void> {
+    const held = this.tenant(plan.tenantId).open.get(id);
+    if (held === undefined || held.parted) return;
+    await this.sendSettle(held, actual, true);
+    held.parted = true;
   }
 
   async settle({ id, plan }: Reservation, actual: Actual): Promise<readonly number[]> {
@@ -187,10 +196,11 @@ export class ValkeyCounters implements Counters {
     return tenant;
   }
 
-  private async sendSettle(held: Open, actual: Actual): Promise<number[]> {
-    const { id, plan, demand, owner, generation } = held;
+  private async sendSettle(held: Open, actual: Actual, parting = false): Promise<number[]> {
+    const { id, plan, owner, generation } = held;
+    const demand = held.parted ? HELD_NOTHING : held.demand;
     const tenant = this.tenant(plan.tenantId);
-    const reply = (await this.run(SETTLE, tenant, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros), owner === tenant.owner ? told(tenant) : ""])) as unknown[];
+    const reply = (await this.run(SETTLE, tenant, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros), owner === tenant.owner ? told(tenant) : "", parting ? "1" : "0"])) as unknown[];
     return reply.map(Number);
   }
 
@@ -235,7 +245,7 @@ export class ValkeyCounters implements Counters {
       open.owner = tenant.owner;
       open.generation = tenant.generation ?? "";
     }
-    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", before, ...lost.flatMap(({ id, plan, demand }) => [id, text(demand.tokens), text(demand.micros), this.planText(plan)])]);
+    await this.run(RENEW, tenant, ["{}", tenant.owner, text(this.leaseMs), "", before, ...lost.flatMap(({ id, plan, demand, parted }) => [id, text(parted ? 0 : demand.tokens), text(parted ? 0 : demand.micros), this.planText(plan)])]);
   }
 
   private async renewAll(): Promise<void> {
@@ -265,6 +275,7 @@ export class ValkeyCounters implements Counters {
     if (known === undefined) {
       const now = this.options.now();
       known = JSON.stringify({
+        u: plan.unpaced === true ? 1 : 0,
         s: plan.scopes.map(({ key, cooldownMs, maxConcurrent }) => ({ k: key, d: cooldownMs, m: maxConcurrent ?? -1 })),
         b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType }) => ({ k: key, s: scope, m: measure, r: perMinute, c: capacity, t: limitType })),
         w: plan.windows.map(({ key, measure, limit, hard, startsAt, resetsAt, truth }) => ({ k: key, m: measure, l: limit, h: hard ? 1 : 0, a: startsAt, x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY), z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0 })),
@@ -274,6 +285,8 @@ export class ValkeyCounters implements Counters {
     return known;
   }
 }
+
+const HELD_NOTHING: Demand = { tokens: 0, micros: 0, toolCalls: 0 };
 
 /** The ids to be told of, which are then told. */
 function told(tenant: Held): string {

@@ -38,7 +38,8 @@ export class WaitingLines {
     return this.lines.size === 0;
   }
 
-  join(key: string): Ticket {
+  /** `first`: before all others, for a call that holds something the others wait for only once it has passed. */
+  join(key: string, first = false): Ticket {
     const ticket: Ticket = { key, wake: null };
     let line = this.lines.get(key);
     if (line === undefined) {
@@ -50,7 +51,8 @@ export class WaitingLines {
       line = fresh;
       this.lines.set(key, line);
     }
-    line.tickets.push(ticket);
+    if (first) line.tickets.unshift(ticket);
+    else line.tickets.push(ticket);
     this.waiting++;
     return ticket;
   }

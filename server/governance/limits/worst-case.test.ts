@@ -11,7 +11,7 @@ const view = (more: object = {}) => ({ ...EMPTY_VIEW, ...more });
 
 describe("the most a call can come to", () => {
   test("the least of what bounds the answer, for each answer asked for", () => {
-    expect(worstCaseOf(model(), view({ maxTokens: 50 }), bounds)).toEqual({ inputTokens: 1_100, outputTokens: 50, outputIsOurs: false, outputMustBeSet: false });
+    expect(worstCaseOf(model(), view({ maxTokens: 50 }), bounds)).toEqual({ inputTokens: 1_100, outputTokens: 50, searches: 0, outputIsOurs: false, outputMustBeSet: false });
     expect(worstCaseOf(model({ maxOutputTokens: 30 }), view({ maxTokens: 50, candidates: 3 }), bounds).outputTokens).toBe(90);
     expect(worstCaseOf(model({ maxOutputTokens: 30 }), view(), { ...bounds, outputCeiling: 20 }).outputTokens).toBe(20);
     expect(worstCaseOf(model({ defaultMaxTokens: 10 }), view(), bounds)).toMatchObject({ outputTokens: 10, outputIsOurs: true, outputMustBeSet: false });
@@ -23,6 +23,15 @@ describe("the most a call can come to", () => {
     const tiered = model({ priceSchedule: [{ prices: prices(1_000_000, 2_000_000, 1_250_000), tiers: [{ prices: prices(2_000_000, 4_000_000) }] }] });
     expect(dearest(tiered, 1_000, 100)).toBe(2_400);
     expect(dearest(model({ priceSchedule: [{ prices: prices(1_000_000, 0, 1_250_000), tiers: [] }] }), 1_000, 100)).toBe(1_250);
+  });
+
+  test("searches, each for its fee, as many as the request bounds", () => {
+    const searching = model({ priceSchedule: [{ prices: { ...prices(1_000_000, 10_000_000), webSearch: 10_000_000_000 }, tiers: [] }] });
+    const worst = worstCaseOf(searching, view({ maxTokens: 50, webSearches: 3 }), bounds);
+    expect(demandOf(searching, worst, 50, 0).micros).toBe(1_100 + 500 + 30_000);
+    expect(worstCaseOf(searching, view({ webSearches: null }), bounds).searches).toBe(1);
+    expect(affordable(searching, worst, "micros", 31_000)).toBeNull();
+    expect(dearest(model(), 10, 10, 1)).toBeNull();
   });
 
   test("no price, no bound; but what is not used needs none", () => {

@@ -12,6 +12,8 @@ import type { Demand } from "./counters.ts";
 export interface WorstCase {
   readonly inputTokens: number;
   readonly outputTokens: number;
+  /** Of the vendor's own web search, for a fee each. Where the request bounds them not at all there is no worst case: one is counted. */
+  readonly searches: number;
   /** True when the caller named no bound: then the gateway may set a lower one. */
   readonly outputIsOurs: boolean;
   /** True when nothing but the gateway bounds the output: then the bound must be written into the request. */
@@ -35,27 +37,40 @@ export function withoutOutput(worst: WorstCase): WorstCase {
   return { ...worst, outputTokens: 0, outputIsOurs: false, outputMustBeSet: false };
 }
 
+/** The most a call of the gateway's own can come to. `outputTokens`: what its request asks for at most; null: nothing. */
+export function worstCaseOfNested(model: ModelEntry, bodyBytes: number, outputTokens: number | null): WorstCase {
+  const known = [outputTokens ?? model.defaultMaxTokens, model.maxOutputTokens].filter((value) => value !== null);
+  return {
+    inputTokens: Math.min(bodyBytes + Buffer.byteLength(model.systemPrompt ?? ""), model.contextWindow ?? Number.MAX_SAFE_INTEGER),
+    outputTokens: known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known),
+    searches: 0,
+    outputIsOurs: false,
+    outputMustBeSet: false,
+  };
+}
+
 export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds): WorstCase {
   const inputTokens = Math.min(bounds.bodyBytes + bounds.addedBytes, model.contextWindow ?? Number.MAX_SAFE_INTEGER);
   const asked = view.maxTokens ?? model.defaultMaxTokens;
   const known = [asked, model.maxOutputTokens, bounds.outputCeiling].filter((value) => value !== null);
   const each = known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known);
-  return { inputTokens, outputTokens: each * view.candidates, outputIsOurs: view.maxTokens === null, outputMustBeSet: known.length === 0 };
+  return { inputTokens, outputTokens: each * view.candidates, searches: view.webSearches ?? 1, outputIsOurs: view.maxTokens === null, outputMustBeSet: known.length === 0 };
 }
 
 export function demandOf(model: ModelEntry, worst: WorstCase, outputTokens: number, toolCalls: number): Demand {
-  return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, worst.inputTokens, outputTokens) ?? 0, toolCalls };
+  return { tokens: worst.inputTokens + outputTokens, micros: dearest(model, worst.inputTokens, outputTokens, worst.searches) ?? 0, toolCalls };
 }
 
 /** Null when a price is missing. Taken at the dearest rate it could be billed at: input fresh, read from a cache or written to one, of any tier or date. */
-export function dearest(model: ModelEntry, inputTokens: number, outputTokens: number): MicroUsd | null {
+export function dearest(model: ModelEntry, inputTokens: number, outputTokens: number, searches = 0): MicroUsd | null {
   let most: MicroUsd | null = null;
   for (const { prices, tiers } of model.priceSchedule) {
     for (const of of [prices, ...tiers.map((tier) => tier.prices)]) {
-      if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0)) return null;
+      if ((of.input === null && inputTokens > 0) || (of.output === null && outputTokens > 0) || (of.webSearch == null && searches > 0)) return null;
       const cost = costOf([
         { tokens: inputTokens, pricePerMillion: Math.max(of.input ?? 0, of.cacheRead ?? 0, of.cacheWrite ?? 0, of.cacheWriteHour ?? 0, of.audioInput ?? 0) },
         { tokens: outputTokens, pricePerMillion: Math.max(of.output ?? 0, of.audioOutput ?? 0) },
+        { tokens: searches, pricePerMillion: of.webSearch ?? 0 },
       ]);
       most = most === null ? cost : Math.max(most, cost);
     }
@@ -68,7 +83,7 @@ export function affordable(model: ModelEntry, worst: WorstCase, measure: "tokens
   let output = left - worst.inputTokens;
   if (measure === "micros") {
     const price = Math.max(...model.priceSchedule.flatMap(({ prices, tiers }) => [prices, ...tiers.map((tier) => tier.prices)].map((of) => Math.max(of.output ?? 0, of.audioOutput ?? 0))));
-    const forInput = dearest(model, worst.inputTokens, 0) ?? 0;
+    const forInput = dearest(model, worst.inputTokens, 0, worst.searches) ?? 0;
     // One micro-dollar less: a cost is rounded once, over its sum.
     output = price === 0 ? (left >= forInput ? worst.outputTokens : 0) : Math.floor(((left - forInput - 1) * 1_000_000) / price);
   }

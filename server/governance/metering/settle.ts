@@ -6,7 +6,8 @@ import { costAt } from "./cost.ts";
 
 /**
  * Writes what a call used and cost onto its record, at the prices in force when it arrived: what its answer used (null
- * when there was none) and what failed attempts had used before. Where anything used has no price, so has the whole.
+ * when there was none) and what failed attempts had used before. Where anything used has no price, so has the whole. A
+ * second time with the same usage changes nothing.
  */
 export function settle(call: Call, usage: Usage | null): void {
   const { row, model } = call;
@@ -27,7 +28,7 @@ export function settle(call: Call, usage: Usage | null): void {
   row.llm_total_tokens = input + output;
   if (cacheRead > 0) row.prompt_cache_read_tokens = cacheRead;
   if (cacheWrite > 0) row.prompt_cache_write_tokens = cacheWrite;
-  if (usage?.estimated) row.tags = [...((row.tags as string[] | undefined) ?? []), "usage_estimated"];
+  if (usage?.estimated) row.tags = [...new Set(row.tags as string[] | undefined).add("usage_estimated")];
   let micros: MicroUsd | null = 0;
   for (const { costMicros } of failed) micros = micros === null || costMicros === null ? null : micros + costMicros;
   if (usage !== null) {

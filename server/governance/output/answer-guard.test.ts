@@ -12,7 +12,7 @@ const REDACT: GuardSettings = { pii: { action: "redact" } };
 function runOf(settings: GuardSettings): GuardRun {
   const guard = compileTextGuard(settings);
   if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
-  return new GuardRun({ surface: "chat_output", guard, trusted: guard, engines: [], enforces: guard.rules.some(({ action }) => action !== "warn") });
+  return new GuardRun({ surface: "chat_output", guard, trusted: guard, engines: [], enforces: guard.rules.some(({ action }) => action !== "warn"), version: "" });
 }
 
 const data = (value: unknown) => `data: ${value === "[DONE]" ? value : JSON.stringify(value)}\n\n`;

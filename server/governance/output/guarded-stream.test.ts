@@ -28,7 +28,7 @@ const CODECS: Readonly<Record<AnswerSurface["name"], () => StreamCodec>> = {
 function guardOf(settings: GuardSettings): SurfaceGuard {
   const guard = compileTextGuard(settings);
   if ("problems" in guard) throw new Error(JSON.stringify(guard.problems));
-  return { surface: "chat_output", guard, trusted: guard, engines: [], enforces: guard.rules.some(({ action }) => action !== "warn") };
+  return { surface: "chat_output", guard, trusted: guard, engines: [], enforces: guard.rules.some(({ action }) => action !== "warn"), version: "" };
 }
 
 function streamed(surface: AnswerSurface, guard: SurfaceGuard, frames: readonly Uint8Array[], most: number, seed: number) {

@@ -21,7 +21,7 @@ export const parameters: RequestControl = {
     const rules = governanceOf(call, model);
     if (rules.none) return PASS;
     const added = rules.prepend.length + rules.append.length > 0;
-    if (view.opaque && (added || rules.bannedPatterns.length > 0)) return refused(rejected("prompt", "must be text in this resource group, because its texts are looked at and added to"));
+    if (view.opaque && (added || rules.bannedPatterns.length > 0)) return refused(rejected(view.names.input, "must be text in this resource group, because its texts are looked at and added to"));
     const generates = view.model?.modes.includes("embedding") !== true;
     // What the caller wrote is looked at before what governance adds to it.
     const refusal = banned(call, view, rules) ?? (generates ? temperature(call, view, rules, model) : null) ?? inputTokens(view, rules) ?? (generates ? outputTokens(call, view, rules, model.defaultMaxTokens) : null) ?? tools(call, view, rules);
@@ -32,7 +32,7 @@ export const parameters: RequestControl = {
 };
 
 function rejected(parameter: string, words: string): Refusal {
-  return refuse("parameter_rejected", words, { fields: [{ field: parameter, message: words }] });
+  return refuse("parameter_rejected", undefined, { fields: [{ field: parameter, message: words }], reason: `${parameter} ${words}` });
 }
 
 function temperature(call: Call, view: RequestView, rules: Governance, { defaultTemperature, supportsSampling }: ModelEntry): Refusal | null {
@@ -40,7 +40,7 @@ function temperature(call: Call, view: RequestView, rules: Governance, { default
   if (maxTemperature === null || (view.temperature ?? defaultTemperature ?? DEFAULT_TEMPERATURE) <= maxTemperature) return null;
   // A model that takes none samples as its vendor made it, and would refuse to be told.
   if (view.temperature === null && !supportsSampling) return null;
-  if (view.temperature !== null && rules.rejectTemperature) return rejected("temperature", `must be at most ${maxTemperature} in this resource group`);
+  if (view.temperature !== null && rules.rejectTemperature) return rejected(view.names.temperature, `must be at most ${maxTemperature} in this resource group`);
   view.temperature = maxTemperature;
   call.row.llm_temperature = maxTemperature;
   noteClamped(call, "temperature");
@@ -50,7 +50,7 @@ function temperature(call: Call, view: RequestView, rules: Governance, { default
 function inputTokens(view: RequestView, rules: Governance): Refusal | null {
   // Nothing can be cut off an input without changing what is asked, so this ceiling refuses in either mode.
   const input = estimateTokens(view.inputCharacters);
-  if (rules.maxInputTokens !== null && input > rules.maxInputTokens) return rejected("messages", `must be at most ${rules.maxInputTokens} tokens in this resource group (about ${input})`);
+  if (rules.maxInputTokens !== null && input > rules.maxInputTokens) return rejected(view.names.input, `must be at most ${rules.maxInputTokens} tokens in this resource group (about ${input})`);
   return null;
 }
 
@@ -59,7 +59,7 @@ function outputTokens(call: Call, view: RequestView, rules: Governance, modelDef
   if (most === null) return null;
   const asked = view.maxTokens ?? modelDefault;
   if (asked !== null && asked <= most) return null;
-  if (view.maxTokens !== null && rules.rejectTokens) return rejected("max_tokens", `must be at most ${most} in this resource group`);
+  if (view.maxTokens !== null && rules.rejectTokens) return rejected(view.names.maxTokens, `must be at most ${most} in this resource group`);
   view.maxTokens = most;
   call.row.llm_max_tokens = most;
   noteClamped(call, "max_tokens");
@@ -69,7 +69,7 @@ function outputTokens(call: Call, view: RequestView, rules: Governance, modelDef
 function tools(call: Call, view: RequestView, rules: Governance): Refusal | null {
   if (rules.maxToolCalls !== null) {
     const made = newToolResults(view);
-    if (made > rules.maxToolCalls) return rejected("messages", `must carry at most ${rules.maxToolCalls} new tool results in this resource group`);
+    if (made > rules.maxToolCalls) return rejected(view.names.input, `must carry at most ${rules.maxToolCalls} new tool results in this resource group`);
   }
   if (view.tools.length === 0) return null;
   if (rules.toolMode === "deny") return refuse("tools_not_allowed");

@@ -28,7 +28,7 @@ export function joinRun(call: Call, identity: Identity, secrets: SecretBox): voi
   if (endState !== null && END_STATES.has(endState)) row.run_end_state = endState;
 
   const session = claim(headers, "x-gw-session-id");
-  if (session !== null) row.end_user_session_id = secrets.hmac("session", `${identity.tenantId}\n${identity.apiKeyId}\n${session}`);
+  if (session !== null) row.end_user_session_id = secrets.hmac("session", `${identity.tenantId}\n${identity.credentialId}\n${session}`);
 
   const facts: Record<string, string> = {};
   const outcome = headers.get("x-gw-run-outcome");
@@ -42,5 +42,5 @@ export function joinRun(call: Call, identity: Identity, secrets: SecretBox): voi
 }
 
 export function rootTaskId(secrets: SecretBox, identity: Identity, runId: string): string {
-  return secrets.hmac("run", `${identity.tenantId}\n${identity.apiKeyId}\n${runId}`).slice(0, 40);
+  return secrets.hmac("run", `${identity.tenantId}\n${identity.credentialId}\n${runId}`).slice(0, 40);
 }

@@ -8,7 +8,7 @@ const HOUR = 3_600_000;
 const SIGNED: Signed = { call: { family: "gemini", value: "s" }, reasoning: [{ kind: "reasoning", text: "a thought of one caller", redacted: false }] };
 const secrets = secretBox(new Uint8Array(32));
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
-const callOf = (apiKeyId: string, tenantId = "t") => ({ identity: { tenantId, apiKeyId, userId: null } }) as Call;
+const callOf = (credentialId: string, tenantId = "t") => ({ identity: { tenantId, credentialId, userId: null } }) as Call;
 
 function storage(now: () => number = () => 0) {
   const rows = new Map<string, Parameters<SignatureStore["write"]>[0][number]>();

@@ -164,5 +164,5 @@ function contextOf(name: string): string {
 }
 
 function keyOf({ identity }: Call, callId: string): string {
-  return `${identity?.tenantId}\n${identity?.userId ?? identity?.apiKeyId}\n${callId}`;
+  return `${identity?.tenantId}\n${identity?.userId ?? identity?.credentialId}\n${callId}`;
 }

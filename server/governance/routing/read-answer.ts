@@ -1,4 +1,4 @@
-import { readWithin } from "../read-within.ts";
+import { readWithin } from "../../wire/read-within.ts";
 
 /** The largest whole answer the gateway holds in memory for one call. */
 const MAX_BYTES = 64 * 1024 * 1024;

@@ -74,7 +74,7 @@ function ceilingsOf(call: Call, run: RunView, now: number): Ceilings | null {
 }
 
 function participantOf(identity: Identity): string {
-  return identity.apiKeyId;
+  return identity.credentialId;
 }
 
 /** Resolves with the work, or when its time is over; rows that could not be shipped in time are simply not seen. */

@@ -36,7 +36,9 @@ export class Embedder {
       path: "/v1/proxy/llm/embeddings",
       model,
       body,
+      outputTokens: 0,
       timeoutMs: TIMEOUT_MS,
+      waitMs: TIMEOUT_MS,
       endsWithParent: true,
       send: (nested, dispatch) => dispatch.embed(nested, request),
     });

@@ -190,7 +190,7 @@ export class SemanticCache {
       tokens,
       callId: call.id,
       endUserId: call.identity?.userId ?? null,
-      apiKeyId: call.identity?.apiKeyId ?? null,
+      apiKeyId: call.row.api_key_id ?? null,
       exactTtl: cache.exactTtl,
       semantic,
     });

@@ -95,7 +95,9 @@ export class Judge {
       path: "/v1/proxy/llm/chat/completions",
       model,
       body,
+      outputTokens: plain ? null : MOST_TOKENS,
       timeoutMs,
+      waitMs: null,
       endsWithParent: policy.mode === "enforce",
       send: (nested, dispatch) => dispatch.converse(nested, conversation),
       settled(nested, given) {

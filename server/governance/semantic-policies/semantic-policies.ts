@@ -80,10 +80,8 @@ export class SemanticPolicies implements RequestControl {
   private async onStream(call: Call, conversation: Conversation, policies: Policies, answer: StreamAnswer): Promise<Answer | Refusal> {
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(call, conversation, policies, answer);
     const held = await hold(call, answer, answer.idleMs ?? this.parts.idleMs);
+    settle(call, streamUsage(answer));
     const given = isRefusal(held) ? held : ((await this.apply(call, policies, "output", textOfEvents(readPieces(conversation, held.pieces).events))) ?? held.answer);
-    if (isRefusal(given)) {
-      settle(call, streamUsage(answer));
-    }
     return given;
   }
 

@@ -19,7 +19,7 @@ export async function approvalGate(call: Call, request: ToolRequest, { server, a
   // A state may have been sealed for an approval that is not needed any more.
   if (identity === null || scope === null || !(needsApproval(access, name) || state)) return null;
   const given = request.message?.params.arguments ?? {};
-  const requesterId = identity.userId ?? identity.apiKeyId;
+  const requesterId = identity.userId ?? identity.credentialId;
   const argumentsDigest = digestOf(given);
   const terms = { tenantId: identity.tenantId, requesterId, requesterGroupId: scope.groupId, serverId: server.id, capabilityName: name, argumentsDigest };
   const owner = JSON.stringify([identity.tenantId, requesterId, scope.groupId, request.target.kind, request.target.id, server.id, name, argumentsDigest]);
@@ -43,7 +43,7 @@ export async function approvalGate(call: Call, request: ToolRequest, { server, a
       serverConfigId: access.configId,
       serverName: server.name,
       requesterType: identity.userId === null ? "api_key" : "user",
-      requesterDisplay: identity.username ?? identity.apiKeyName,
+      requesterDisplay: identity.username ?? identity.credentialName,
       approverGroupIds: access.approverGroupIds,
       callArguments: canonicalJson(given),
       metadata: { call_id: call.id, client_ip: call.ip },

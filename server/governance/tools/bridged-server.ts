@@ -5,7 +5,7 @@ import { answerGate } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
 import { openChanges } from "./changes.ts";
-import { filteredList } from "./listed-tools.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { carriedCapabilities, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -46,9 +46,9 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
           sender,
           session,
           gate: async (text, result) => (request.capability === null ? null : answerGate(call, target, text, result, parts)),
-          edit(result, text) {
+          async edit(result, text) {
             if (message.method !== "tools/list") return null;
-            const kept = filteredList(parts.memory, target, result, server.dialect === "stateless", sender.capabilities);
+            const kept = await offeredTools(call, target, result, server.dialect === "stateless", sender.capabilities, parts);
             const plain = session === null ? withoutExecution(kept ?? result.tools) : null;
             return kept === null && plain === null ? null : edited(text, { tools: JSON.stringify(plain ?? kept) });
           },

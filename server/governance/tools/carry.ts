@@ -31,7 +31,7 @@ export interface Errand {
   /** Of a caller of the handshake dialect: where its own answers come in. */
   readonly session: string | null;
   /** Last change of a result before the caller gets it; null leaves it. */
-  readonly edit: (result: JsonObject, text: string) => string | null;
+  readonly edit: (result: JsonObject, text: string) => string | null | Promise<string | null>;
   /** Whether the server's answer may be had by the caller; a text is the message as the caller may have it. */
   readonly gate: (text: string, result: JsonValue | undefined) => Promise<Refusal | string | null>;
 }
@@ -198,7 +198,7 @@ async function gated(errand: Errand, asked: Asked, final: UpstreamMessage): Prom
 }
 
 /** The answer with the caller's id and in the caller's dialect. */
-function answerText(errand: Errand, asked: Asked, { text, value }: UpstreamMessage): string {
+async function answerText(errand: Errand, asked: Asked, { text, value }: UpstreamMessage): Promise<string> {
   const to = errand.dialect;
   const crosses = (errand.server.dialect === "stateless") !== (to === "stateless");
   if (isObject(value.error)) {
@@ -207,7 +207,7 @@ function answerText(errand: Errand, asked: Asked, { text, value }: UpstreamMessa
     return `{"jsonrpc":"2.0","id":${JSON.stringify(errand.id)},"error":${edited(error, { code: JSON.stringify(code ?? -32603) })}}`;
   }
   const result = memberText(text, "result") ?? "{}";
-  const own = isObject(value.result) ? (errand.edit(value.result, result) ?? result) : result;
+  const own = isObject(value.result) ? ((await errand.edit(value.result, result)) ?? result) : result;
   if (!crosses || !isObject(value.result)) return resultText(errand.id, own);
   return resultText(errand.id, to === "stateless" ? statelessResult(errand.method, own, asked.serverInfo) : handshakeResult(own));
 }

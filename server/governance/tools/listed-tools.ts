@@ -2,7 +2,6 @@ import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { isForModel, showsApps } from "../../wire/mcp/apps.ts";
-import { edited, memberText } from "../../wire/mcp/rpc.ts";
 import { type ListedTool, listedTools } from "../../wire/mcp/tool-definitions.ts";
 import type { ToolTarget } from "../call.ts";
 import type { ToolMemory } from "./tool-parts.ts";
@@ -33,15 +32,3 @@ export function filteredList(memory: ToolMemory, { server, access }: ToolTarget,
   return kept.length === tools.length ? null : kept;
 }
 
-/**
- * The text of an answer to `tools/list` as the caller may have it: shorter where tools went, never cacheable for others
- * than the caller; null when it can stay as it is.
- */
-export function filteredListText(memory: ToolMemory, target: ToolTarget, message: { readonly text: string; readonly value: JsonObject }, client: JsonObject | null): string | null {
-  const { result } = message.value;
-  if (!isObject(result)) return null;
-  const kept = filteredList(memory, target, result, false, client);
-  if (kept === null && result.cacheScope !== "public") return null;
-  const text = memberText(message.text, "result") ?? "{}";
-  return edited(message.text, { result: edited(text, { ...(kept === null ? {} : { tools: JSON.stringify(kept) }), ...(result.cacheScope === "public" ? { cacheScope: '"private"' } : {}) }) });
-}

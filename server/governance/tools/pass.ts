@@ -9,11 +9,13 @@ import { readAnswerBody } from "../routing/read-answer.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import type { CarryOn } from "./approval-chain.ts";
 import { departure } from "./departure.ts";
-import { filteredListText, knownTool } from "./listed-tools.ts";
+import { knownTool } from "./listed-tools.ts";
+import { offeredToolsText } from "./offered-tools.ts";
 import { answerGate, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { errorOf, tag } from "./relay.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
+import { listMustBeRead } from "./registered-tools.ts";
 import { passedSession, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
@@ -69,14 +71,14 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, client === null ? beginsForApps(message) : showsApps(client)) }) };
   const edit: JudgeAnswer = async (answer) => {
     const { result } = answer.value;
-    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return filteredListText(parts.memory, target, answer, client);
+    if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return offeredToolsText(call, target, answer, client, parts);
     // On a stream that is read on it is not known what was asked.
     if ((request.capability === null && message !== null) || result === undefined) return null;
     const verdict = await answerGate(call, target, answer.text, result, parts);
     if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
     return carryOn?.(verdict ?? answer.text, result) ?? verdict;
   };
-  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, request.capability !== null && mustBeRead(call), server.timeoutMs);
+  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, (request.capability !== null && mustBeRead(call)) || (message?.method === "tools/list" && listMustBeRead(call)), server.timeoutMs);
 }
 
 function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: JudgeAnswer, timeoutMs: number): Answer {

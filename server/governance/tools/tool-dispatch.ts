@@ -13,6 +13,7 @@ import { bridgedServer } from "./bridged-server.ts";
 import { knownTool } from "./listed-tools.ts";
 import { refuseOrigin } from "./origin.ts";
 import { pass } from "./pass.ts";
+import { refuseUnregistered } from "./registered-tools.ts";
 import type { Relay } from "./relay.ts";
 import { serve, type SynthesizedServer } from "./synthesized.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -39,6 +40,8 @@ export function toolDispatch(shared: ToolParts): ToolDispatch {
     if (route.capability?.type === "tool" && request.message?.method === "tools/call" && target !== undefined) {
       const denied = judged(call, request, route.capability.name);
       if (denied !== null) return denied;
+      const unregistered = await refuseUnregistered(call, target, route.capability.name, parts);
+      if (unregistered !== null) return unregistered;
       const held = await approvalGate(call, request, target, route.capability.name, parts);
       if (typeof held === "object" && held !== null) return held;
       carryOn = held;

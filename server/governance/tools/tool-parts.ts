@@ -38,6 +38,8 @@ export interface OriginRules {
 export interface ToolMemory {
   /** Tools as last listed through the gateway, by server. */
   readonly listed: BoundedMap<string, ReadonlyMap<string, ListedTool>>;
+  /** Definitions of tools as JSON, by their digest: kept while the tenant has guardrails that look at them. */
+  readonly definitions: BoundedMap<string, string>;
   /** Sessions with handshake servers on behalf of stateless callers. */
   readonly sessions: BoundedMap<string, Promise<PooledSession | object>>;
   /** Log level a caller of the handshake dialect asked for, by session. */
@@ -56,5 +58,5 @@ export interface ToolMemory {
 export function principalOf(call: Call): string {
   const { identity } = call;
   if (identity === null) throw new Error("a call to a tool server was not admitted");
-  return `${identity.tenantId}\n${identity.userId ?? identity.apiKeyId}`;
+  return `${identity.tenantId}\n${identity.userId ?? identity.credentialId}`;
 }

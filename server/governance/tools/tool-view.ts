@@ -21,16 +21,16 @@ export function toolView({ target, message, capability }: ToolRequest): RequestV
   };
 }
 
-/** Every text at or below `holder[key]`, in order. */
+/** Every text, whole number and name at or below `holder[key]`, in order; a name behind what it names. */
 function collect(holder: Record<string, JsonValue | undefined> | JsonValue[], key: string | number, slots: TextSlot[], changed: () => void): void {
   const at = holder as Record<string | number, JsonValue | undefined>;
   const value = at[key];
-  if (typeof value === "string") {
+  if (typeof value === "string" || Number.isSafeInteger(value)) {
     slots.push({
       role: "tool",
       kind: "text",
       get text() {
-        return at[key] as string;
+        return String(at[key]);
       },
       replace(text) {
         at[key] = text;
@@ -38,5 +38,24 @@ function collect(holder: Record<string, JsonValue | undefined> | JsonValue[], ke
       },
     });
   } else if (Array.isArray(value)) value.forEach((_, index) => collect(value, index, slots, changed));
-  else if (isObject(value)) for (const name of Object.keys(value)) collect(value, name, slots, changed);
+  else if (isObject(value)) {
+    for (const name of Object.keys(value)) {
+      collect(value, name, slots, changed);
+      slots.push(nameSlot(value as Record<string, JsonValue | undefined>, name, changed));
+    }
+  }
+}
+
+function nameSlot(holder: Record<string, JsonValue | undefined>, text: string, changed: () => void): TextSlot {
+  return {
+    role: "tool",
+    kind: "text",
+    text,
+    replace(name) {
+      const value = holder[text];
+      delete holder[text];
+      holder[name] = value;
+      changed();
+    },
+  };
 }

@@ -12,7 +12,7 @@ import { answerGate } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
 import { type Changes, openChanges } from "./changes.ts";
-import { filteredList } from "./listed-tools.ts";
+import { offeredTools } from "./offered-tools.ts";
 import { type Relay, tag } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
 import { carriedCapabilities, notServed, type SynthesizedServer } from "./synthesized.ts";
@@ -168,7 +168,7 @@ async function memberList(call: Call, kind: ListKind, method: string, target: To
     const answer = await last(relay);
     const result = typeof answer === "string" ? (JSON.parse(answer) as JsonObject).result : null;
     if (!isObject(result)) return null;
-    const own = kind === "tools" ? (filteredList(parts.memory, target, result, target.server.dialect === "stateless", sender.capabilities) ?? result.tools) : result[kind];
+    const own = kind === "tools" ? ((await offeredTools(call, target, result, target.server.dialect === "stateless", sender.capabilities, parts)) ?? result.tools) : result[kind];
     if (Array.isArray(own)) items.push(...own.filter(isObject).filter((item) => kind !== "tools" || mayUseTool(target.access, String(item.name))));
     cursor = result.nextCursor;
     if (typeof cursor !== "string") return items;

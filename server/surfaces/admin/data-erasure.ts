@@ -1,5 +1,6 @@
 import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
 import { erasureEvent, erasureRequest } from "@gatehouse/contracts/data-erasure";
+import { erasePerson } from "../../directory/people/erase-person.ts";
 import { eraseDataSubject, listErasures } from "../../ledger/erasure.ts";
 import { operation, type Operation } from "./operation.ts";
 import { listed } from "./resource.ts";
@@ -13,13 +14,15 @@ export const dataErasureOperations: readonly Operation[] = [
     reach: "one",
     method: "POST",
     summary: "Erase a data subject",
-    description: "Content and direct identifiers go from audit rows, from rows still in a journal and from runs. The hash-chained layer stays and verifies as before. The event is append-only and sealed in the admin log.",
+    description:
+      "Content and direct identifiers go from audit rows, from rows still in a journal and from runs. The hash-chained layer stays and verifies as before. An end user that is named by id or username goes whole: account, photo, second factor, keys, memberships, notifications, feedback, tokens for tool servers, and what approvals hold of them. The event is append-only and sealed in the admin log.",
     body: erasureRequest,
     answer: { status: 201, about: "What was erased", schema: erasureEvent },
     run: (call) =>
       call.write(async (write) => {
-        const { subject, reason } = call.body;
-        const event = await eraseDataSubject(write.trx, { tenantId: call.tenantId, subject, reason: reason ?? null, requestedBy: call.actor.username }, write.directory.clock);
+        const { reason } = call.body;
+        const { subject, gone } = await erasePerson(write, call.tenantId, call.body.subject);
+        const event = await eraseDataSubject(write.trx, { tenantId: call.tenantId, subject, reason: reason ?? null, requestedBy: call.actor.username, gone }, write.directory.clock);
         // Answers that are kept for others may have been the subject's: what processes hold of them is let go.
         write.notify(call.tenantId, "policy");
         write.log({ tenant_id: call.tenantId, action: "erase", resource: "data-erasure", resource_id: event.id, after: event });

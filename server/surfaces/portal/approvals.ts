@@ -10,7 +10,7 @@ const ONE = `${PATH}/:id`;
 function callerOf({ call }: Pick<PortalRequest<unknown, unknown>, "call">): { identity: Identity; viewer: Viewer } {
   if (call.identity === null) throw new Error("an approval was asked for by nobody");
   const { identity, user } = call;
-  return { identity, viewer: { requesterId: identity.userId ?? identity.apiKeyId, groupIds: user?.group_ids ?? [] } };
+  return { identity, viewer: { requesterId: identity.userId ?? identity.credentialId, groupIds: user?.group_ids ?? [] } };
 }
 
 export const approvalRoutes: readonly PortalRoute[] = [

@@ -11,7 +11,17 @@ const encoder = new TextEncoder();
 const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
 const READY = encoder.encode("event: ready\ndata: {}\n\n");
 
-const frameOf = ({ name, data }: FeedEvent) => encoder.encode(`event: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
+const written = new WeakMap<FeedEvent, Uint8Array>();
+
+/** An event is written once, however many portals it is told to. */
+function frameOf(event: FeedEvent): Uint8Array {
+  let frame = written.get(event);
+  if (frame === undefined) {
+    frame = encoder.encode(`event: ${event.name}\ndata: ${JSON.stringify(event.data)}\n\n`);
+    written.set(event, frame);
+  }
+  return frame;
+}
 
 /** Frames as they are. Whoever ends such a stream, it was whole. */
 const PASSED: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };

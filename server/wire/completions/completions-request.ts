@@ -9,6 +9,7 @@ const CHARACTERS_A_TOKEN = 4;
 
 /** A legacy completion request: what governance reads of it. Everything else is the provider's business. */
 export class CompletionsRequest extends OpenAiRequest {
+  protected readonly inputName = "prompt";
   protected readonly ceilings = ["max_tokens"] as const;
 
   constructor(document: JsonDocument) {

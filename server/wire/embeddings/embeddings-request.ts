@@ -4,6 +4,7 @@ import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 /** POST /embeddings as OpenAI's clients send it. */
 export class EmbeddingsRequest implements InboundRequest {
   readonly stream = false;
+  readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "input" };
   readonly temperature = null;
   readonly maxTokens = null;
   readonly candidates = 1;

@@ -5,6 +5,7 @@ import { mintCallId } from "./call-ids.ts";
 import { readGeminiFault } from "./fault.ts";
 import { detailOf, readFinish } from "./finish-reasons.ts";
 import { member, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
+import { Grounding } from "./grounding.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 interface CandidateState {
@@ -28,6 +29,7 @@ export class AnswerReader {
   private failed = false;
   private id: string | null = null;
   private blocked: string | null = null;
+  private readonly grounding = new Grounding();
 
   read(body: JsonObject): ConversationEvent[] {
     if (this.failed) return [];
@@ -52,7 +54,8 @@ export class AnswerReader {
     const feedback = objectIn(body, "promptFeedback");
     const reason = feedback === null ? null : textIn(feedback, "blockReason");
     if (feedback !== null && reason !== null) this.blocked = detailOf(reason, textIn(feedback, "blockReasonMessage"));
-    const usage = readGeminiUsage(member(body, "usageMetadata"));
+    this.grounding.read(body);
+    const usage = this.grounding.of(readGeminiUsage(member(body, "usageMetadata")));
     if (usage !== null) events.push({ kind: "usage", usage });
     return events;
   }

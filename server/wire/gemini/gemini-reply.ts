@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
+import { withSearches } from "./grounding.ts";
 import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
@@ -12,7 +13,7 @@ export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outpu
     return null;
   }
   if (!isObject(body)) return null;
-  return { usage: readGeminiUsage(member(body, "usageMetadata")), outputCharacters: outputLength(body) };
+  return { usage: withSearches(body, readGeminiUsage(member(body, "usageMetadata"))), outputCharacters: outputLength(body) };
 }
 
 /** Length of all texts and tool arguments in an answer or a piece of one, thoughts included: they are billed. */

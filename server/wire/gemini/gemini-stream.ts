@@ -4,6 +4,7 @@ import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { ArrayCutter, elementData } from "./array-cutter.ts";
 import { outputLength } from "./gemini-reply.ts";
+import { Grounding } from "./grounding.ts";
 import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
@@ -23,13 +24,14 @@ abstract class PassingStream implements StreamCodec {
   private held: Uint8Array | null = null;
   protected finished = false;
   protected lastUsage: Usage | null = null;
+  protected readonly grounding = new Grounding();
   private errorFramed = false;
   begun = false;
   outputLength = 0;
   providerError: string | null = null;
 
   get usage(): Usage | null {
-    return this.lastUsage;
+    return this.grounding.of(this.lastUsage);
   }
 
   push(piece: Uint8Array): StreamPiece {
@@ -81,6 +83,7 @@ abstract class PassingStream implements StreamCodec {
     }
     const usage = readGeminiUsage(member(body, "usageMetadata"));
     if (usage !== null) this.lastUsage = usage;
+    this.grounding.read(body);
     const length = outputLength(body);
     this.outputLength += length;
     if (length > 0) this.begun = true;
@@ -104,7 +107,7 @@ export class GeminiStream extends PassingStream {
       this.unread = null;
       for (const frame of piece.split(/\r?\n\r?\n/)) this.lastUsage = usageIn(frameData(frame)) ?? this.lastUsage;
     }
-    return this.lastUsage;
+    return this.grounding.of(this.lastUsage);
   }
 
   override push(piece: Uint8Array): StreamPiece {
@@ -182,7 +185,7 @@ function usageIn(data: string | null): Usage | null {
 const latin1 = (piece: Uint8Array) => Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
 
 /** What makes a frame worth parsing. A word inside a text is not taken for a member, because its quotes are escaped there. */
-const TELLING = /"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|inlineData)"/;
+const TELLING = /"(?:error|finishReason|finish_reason|functionCall|function_call|promptFeedback|prompt_feedback|executableCode|inlineData|groundingMetadata|grounding_metadata)"/;
 const TEXT = /"text":\s*"/g;
 
 /**

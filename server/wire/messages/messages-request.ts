@@ -24,6 +24,7 @@ export function readMessagesRequest(bytes: Uint8Array, reading: MessagesReading)
 }
 
 export class MessagesRequest implements InboundRequest {
+  readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "messages" };
   readonly opaque = false;
   private readonly document: JsonDocument;
   private readonly reading: MessagesReading;

@@ -12,6 +12,7 @@ const WEB_SEARCH = "web_search";
 
 /** A chat completion request: what governance reads of it. Everything else is the provider's business. */
 export class ChatRequest extends OpenAiRequest {
+  protected readonly inputName = "messages";
   protected readonly ceilings = ["max_completion_tokens", "max_tokens"] as const;
 
   /** Whether the caller asked for the usage frame of a stream. */

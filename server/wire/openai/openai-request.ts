@@ -1,6 +1,6 @@
 import { definitionTexts } from "../definition-texts.ts";
 import type { JsonDocument, JsonObject } from "../document.ts";
-import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
+import type { InboundRequest, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
 import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { choiceWithout, toolNames, toolsWithout } from "./offered-tools.ts";
 import { PlacedText, TextMeasure, type TextVisitor } from "./text-places.ts";
@@ -24,6 +24,13 @@ export abstract class OpenAiRequest implements InboundRequest {
   protected abstract visitAll(visit: TextVisitor): void;
   protected abstract promptEdit(systemPrompt: string): readonly [member: string, text: string] | null;
   abstract addInstructions(before: readonly string[], after: readonly string[]): void;
+
+  /** The member with what the model is to read. */
+  protected abstract readonly inputName: string;
+
+  get names(): MemberNames {
+    return { temperature: "temperature", maxTokens: this.ceilings.find((name) => this.document.has(name)) ?? this.defaultCeiling, input: this.inputName };
+  }
 
   get opaque(): boolean {
     return false;

@@ -9,6 +9,7 @@ import { type TextVisitor, visitMembers, visitTexts } from "../openai/text-place
 
 /** A Responses request: what governance reads of it. Everything else is the provider's business. */
 export class ResponsesRequest extends OpenAiRequest {
+  protected readonly inputName = "input";
   protected readonly ceilings = ["max_output_tokens"] as const;
 
   constructor(document: JsonDocument) {

@@ -136,6 +136,7 @@ test.each([
 test("prices of audio and fees of searches come from the catalog where it has them", async () => {
   const claude = await catalogEntry("anthropic:claude-sonnet-5", NOW);
   expect([claude.web_search_cost_per_thousand, claude.audio_input_cost_per_million_tokens]).toEqual([10, null]);
+  expect([(await catalogEntry("gemini:gemini-2.5-flash", NOW)).web_search_cost_per_thousand, (await catalogEntry("gemini:gemini-3.5-flash", NOW)).web_search_cost_per_thousand]).toEqual([35, 14]);
   expect(all.items.some((entry) => entry.mode === "chat" && (entry.audio_input_cost_per_million_tokens ?? 0) > (entry.input_cost_per_million_tokens ?? 0))).toBe(true);
 });
 

@@ -5,7 +5,7 @@ import type { Page, Paged } from "../../../store/paging.ts";
 import { notFound } from "../../writes/records.ts";
 import { catalogPrices } from "./catalog-prices.ts";
 import { CATALOG_PROVIDERS, catalogProvider, type CatalogProvider } from "./known-providers.ts";
-import { capabilitiesByName, modesByName, outputLimitByName } from "./model-facts.ts";
+import { capabilitiesByName, modesByName, outputLimitByName, searchPriceByName } from "./model-facts.ts";
 
 /** One model of one known provider, without its prices, which depend on the day. */
 interface Listed {
@@ -57,6 +57,7 @@ function listedModel(provider: CatalogProvider, info: ModelInfo): Listed | null 
 function entryOf({ id, provider, modelName, info, modes }: Listed, now: Date): CatalogEntry {
   const [mode = "chat"] = modes;
   const text = mode === "chat" || mode === "responses" || mode === "completion" || mode === "embedding";
+  const priced = catalogPrices(info, !text, now);
   return {
     id,
     provider_key: provider.provider_key,
@@ -68,7 +69,8 @@ function entryOf({ id, provider, modelName, info, modes }: Listed, now: Date): C
     description: info.description?.trim() || null,
     context_window: info.context_window ?? null,
     max_output_tokens: outputLimitOf(info, modes),
-    ...catalogPrices(info, !text, now),
+    ...priced,
+    web_search_cost_per_thousand: priced.web_search_cost_per_thousand ?? (mode === "chat" && provider.vendor === "google" ? searchPriceByName(modelName) : null),
     ...capabilitiesByName(info.id, modes),
   };
 }

@@ -110,3 +110,12 @@ export function outputLimitByName(model: string, modes: readonly Mode[]): number
   const name = claudeName(model);
   return OUTPUT_LIMITS.find(([pattern]) => pattern.test(name))?.[1] ?? null;
 }
+
+/**
+ * US dollars for a thousand searches of Google's, as published in 2026; null for a model that has none. To the second
+ * generation a search is a prompt that was grounded, from the third on each query.
+ */
+export function searchPriceByName(model: string): number | null {
+  const generation = /(?:^|\/)gemini-(\d)/.exec(model.toLowerCase())?.[1];
+  return generation === undefined ? null : Number(generation) <= 2 ? 35 : 14;
+}

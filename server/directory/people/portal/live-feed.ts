@@ -17,7 +17,7 @@ const RECONNECT_MS = 1_000;
 /** A person with more open portals than this loses the oldest. */
 const MOST_FOR_A_USER = 10;
 
-/** Something that happened, for whoever has the portal open. `resync`: something may have been missed. */
+/** Something that happened, one and the same for everybody who is told. `resync`: something may have been missed. */
 export interface FeedEvent {
   readonly name: "notification" | "alert" | "approval" | "resync";
   readonly data: unknown;
@@ -123,7 +123,8 @@ export class LiveFeed {
   private async passNotification({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {
     const row = await notificationById(this.parts.connection.db, tenantId, id);
     if (row === undefined) return;
-    for (const follower of users.get(row.end_user_id) ?? []) follower.tell({ name: "notification", data: readNotification(row) });
+    const event: FeedEvent = { name: "notification", data: readNotification(row) };
+    for (const follower of users.get(row.end_user_id) ?? []) follower.tell(event);
   }
 
   private async passAlert({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {

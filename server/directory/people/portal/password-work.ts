@@ -13,8 +13,8 @@ export interface PasswordHashing {
 const MOST_WAITING = 64;
 
 /**
- * Slow hashes in a bounded queue, one at a time: each works on a thread of its own, and many at once would take the
- * processor from governed calls. Rejects with `too_many_logins` when the queue is full.
+ * Slow hashes in a bounded queue, one at a time: many at once would take the processor from governed calls, and whoever
+ * is far back in a long queue waits in vain. Rejects with `too_many_logins` when the queue is full.
  */
 export function inTurn(hashing: PasswordHashing): PasswordHashing {
   let waiting = 0;

@@ -1,7 +1,8 @@
-import { isWordAt } from "../characters.ts";
+import { IS_WORD, isWordAt } from "../characters.ts";
 import { type Detector, type Found, WINDOW } from "../detector.ts";
 import type { Check } from "../finding.ts";
-import { firstLetters } from "./first-letters.ts";
+import { Beginnings, plain } from "../beginnings.ts";
+import { firstLetters } from "../first-letters.ts";
 
 /** A turn of phrase that says something of the intent of a text. */
 export interface Signal {
@@ -20,15 +21,6 @@ interface Compiled {
   readonly pattern: RegExp;
 }
 
-const SPACE = 32;
-const ASCII_WORD = Uint8Array.from({ length: 128 }, (_, code) => (/\w/.test(String.fromCharCode(code)) ? 1 : 0));
-
-/** In lower case, white space as a space: what the first letters of phrases are compared by. */
-function plain(code: number): number {
-  if (code < 128) return code >= 65 && code <= 90 ? code + 32 : code < SPACE ? SPACE : code;
-  return String.fromCharCode(code).toLowerCase().charCodeAt(0);
-}
-
 /** The signals that begin with the letters on the way to it. */
 interface Node {
   readonly next: Map<number, Node>;
@@ -43,17 +35,13 @@ const newNode = (): Node => ({ next: new Map(), signals: [] });
  */
 export function phraseDetector(check: Check, signals: readonly Signal[]): Detector {
   const root = newNode();
-  const begins = new Uint8Array(65_536);
-  /** Which two ASCII characters a signal may begin with: what most words are passed by. */
-  const pairs = new Uint8Array(128 * 128);
+  const begins = new Set<string>();
   const sorted = signals.map((signal) => ({ ...signal, compiled: { name: signal.name, score: signal.score, pattern: new RegExp(signal.pattern, "iuy") } }));
   sorted.sort((a, b) => b.score - a.score);
   for (const { pattern, begins: letters, compiled } of sorted) {
     for (const start of letters ?? firstLetters(pattern)) {
       if (start === "") throw new Error(`a signal of ${check} may begin with anything: ${pattern.slice(0, 60)}`);
-      const first = plain(start.charCodeAt(0));
-      begins[first] = 1;
-      if (first < 128) for (let second = 0; second < 128; second++) if (start.length === 1 || plain(second) === plain(start.charCodeAt(1))) pairs[first * 128 + second] = 1;
+      begins.add(start);
       let node = root;
       for (let i = 0; i < start.length; i++) {
         const code = plain(start.charCodeAt(i));
@@ -64,6 +52,7 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
       if (!node.signals.includes(compiled)) node.signals.push(compiled);
     }
   }
+  const beginnings = new Beginnings(begins);
 
   const best = (text: string, start: number): Found | null => {
     let found: Found | null = null;
@@ -93,15 +82,10 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
   const nextStart = (text: string, from: number, to: number): number => {
     let wasWord = from > 0 && isWordAt(text, from - 1);
     for (let at = from; at < to; at++) {
-      const code = text.charCodeAt(at);
-      const isWord = code < 128 ? ASCII_WORD[code] === 1 : isWordAt(text, at);
-      const isInside = isWord && wasWord;
+      const isWord = IS_WORD[text.charCodeAt(at)] === 1;
+      if (isWord && wasWord) continue;
       wasWord = isWord;
-      if (isInside) continue;
-      const first = plain(code);
-      if (begins[first] === 0) continue;
-      const second = text.charCodeAt(at + 1);
-      if (first >= 128 || second >= 128 || pairs[first * 128 + second] !== 0) return at;
+      if (beginnings.mayStandAt(text, at)) return at;
     }
     return to;
   };

@@ -1,24 +1,51 @@
+import { Beginnings } from "../beginnings.ts";
 import { isDigitAt } from "../characters.ts";
+import { firstLetters } from "../first-letters.ts";
 
 /** How far before a number a word still says what the number is. */
 const REACH = 40;
 
 /** Words that make a number something else than personal data. */
 const OTHER_NUMBER =
-  /\b(?:order|invoice|tracking|reference|ref|ticket|case|serial|imei|isbn|issn|ean|upc|gtin|sku|part|item|model|product|batch|lot|version|build|revision|commit|uuid|guid|id|ids|request|trace|session|transaction|txn|receipt|booking|confirmation|shipment|parcel|po|port|pid|timestamp|epoch|offset|bytes|checksum|hash|bestell\w*|rechnung\w*|auftrag\w*|sendung\w*|artikel\w*|kunden\w*|vorgang\w*|commande|facture|colis|dossier|article|pedido|factura|fatura|encomenda|seguimiento|rastreio|referencia|refer\u00eancia|ordine|fattura|spedizione|articolo|bestelling|bestelnummer|factuur|pakket|artikelnummer|zam\u00f3wieni\w*|faktur\w*|przesy\u0142k\w*|ordrenummer|ordernummer|tilaus\w*|sipari\u015f\w*|kargo)\b|\u0437\u0430\u043a\u0430\u0437|\u0441\u0447[\u0435\u0451]\u0442|\u043f\u043e\u0441\u044b\u043b\u043a|\u0430\u0440\u0442\u0438\u043a\u0443\u043b|\u6ce8\u6587|\u8a02\u55ae|\u8ba2\u5355|\u5355\u53f7|\u7f16\u53f7|\u8ffd\u8de1|\u8acb\u6c42|\uc8fc\ubb38|\uc1a1\uc7a5|\u0911\u0930\u094d\u0921\u0930|\u0637\u0644\u0628|\u0641\u0627\u062a\u0648\u0631\u0629/giu;
+  /\b(?:order|invoice|tracking|reference|ref|ticket|case|serial|imei|isbn|issn|ean|upc|gtin|sku|part|item|model|product|batch|lot|version|build|revision|commit|uuid|guid|id|ids|request|trace|session|transaction|txn|receipt|booking|confirmation|shipment|parcel|po|port|pid|timestamp|epoch|offset|bytes|checksum|hash|bestell\w*|rechnung\w*|auftrag\w*|sendung\w*|artikel\w*|kunden\w*|vorgang\w*|commande|facture|colis|dossier|article|pedido|factura|fatura|encomenda|seguimiento|rastreio|referencia|refer\u00eancia|ordine|fattura|spedizione|articolo|bestelling|bestelnummer|factuur|pakket|artikelnummer|zam\u00f3wieni\w*|faktur\w*|przesy\u0142k\w*|ordrenummer|ordernummer|tilaus\w*|sipari\u015f\w*|kargo)\b|\u0437\u0430\u043a\u0430\u0437|\u0441\u0447[\u0435\u0451]\u0442|\u043f\u043e\u0441\u044b\u043b\u043a|\u0430\u0440\u0442\u0438\u043a\u0443\u043b|\u6ce8\u6587|\u8a02\u55ae|\u8ba2\u5355|\u5355\u53f7|\u7f16\u53f7|\u8ffd\u8de1|\u8acb\u6c42|\uc8fc\ubb38|\uc1a1\uc7a5|\u0911\u0930\u094d\u0921\u0930|\u0637\u0644\u0628|\u0641\u0627\u062a\u0648\u0631\u0629/iuy;
 
-/** Where the last match of `words` (global) in `text` ends; -1 without one. */
-function lastEnd(text: string, words: RegExp): number {
+/** Words beside a number: a regular expression, and their first letters, by which most text is passed. */
+export interface ContextWords {
+  readonly pattern: RegExp;
+  readonly beginnings: Beginnings;
+}
+
+/** The words that `pattern` (sticky, of one character at least) matches. */
+export function contextWords(pattern: RegExp): ContextWords {
+  return { pattern, beginnings: new Beginnings(firstLetters(pattern.source)) };
+}
+
+const OTHER_NUMBER_WORDS = contextWords(OTHER_NUMBER);
+
+/** Where the last of `words` that stands in [from, to) ends; -1 without one. */
+function lastEnd(text: string, from: number, to: number, { pattern, beginnings }: ContextWords): number {
+  let context: string | null = null;
   let end = -1;
-  for (const match of text.matchAll(words)) end = match.index + match[0].length;
+  for (let at = from; at < to; ) {
+    if (beginnings.mayStandAt(text, at)) {
+      context ??= text.slice(from, to);
+      pattern.lastIndex = at - from;
+      if (pattern.test(context)) {
+        end = pattern.lastIndex;
+        at = from + end;
+        continue;
+      }
+    }
+    at++;
+  }
   return end;
 }
 
 /** What the words before the number at `at` say: it is of the kind, it is something else, or nothing. The nearest word counts. */
-export function contextBefore(text: string, at: number, kind: RegExp): "kind" | "other" | "none" {
-  const before = text.slice(Math.max(0, at - REACH), at);
-  const is = lastEnd(before, kind);
-  const isOther = lastEnd(before, OTHER_NUMBER);
+export function contextBefore(text: string, at: number, kind: ContextWords): "kind" | "other" | "none" {
+  const from = Math.max(0, at - REACH);
+  const is = lastEnd(text, from, at, kind);
+  const isOther = lastEnd(text, from, at, OTHER_NUMBER_WORDS);
   if (is < 0 && isOther < 0) return "none";
   return is >= isOther ? "kind" : "other";
 }

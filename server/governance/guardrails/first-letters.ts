@@ -15,8 +15,8 @@ function follow(heads: readonly Start[], tails: readonly Start[]): Start[] {
 }
 
 /**
- * Reads the source of a regular expression only as far as its first letters matter: literals, white space, groups and
- * alternatives are understood, and any class stands for any character.
+ * Reads the source of a regular expression only as far as its first letters matter: literals, white space, groups,
+ * alternatives and classes of a few characters are understood; any other class stands for any character.
  */
 class FirstLetters {
   readonly #source: string;
@@ -53,12 +53,10 @@ class FirstLetters {
       this.#at++;
       return assertion === undefined ? inner : NOTHING;
     }
-    if (character === "[") {
-      while (this.#source[this.#at] !== "]") this.#at += this.#source[this.#at] === "\\" ? 2 : 1;
-      this.#at++;
-      return ANYTHING;
-    }
+    if (character === "[") return this.#class();
     if (character === "\\") {
+      const code = this.#codeEscape();
+      if (code !== null) return [{ text: code, open: false }];
       const escaped = this.#source.charAt(this.#at++);
       if (escaped === "s") return [{ text: " ", open: false }];
       if (escaped === "b") return NOTHING;
@@ -66,6 +64,29 @@ class FirstLetters {
       return /[a-z]/i.test(escaped) ? ANYTHING : [{ text: escaped, open: false }];
     }
     return character === "." || character === "$" ? ANYTHING : [{ text: character.toLowerCase(), open: false }];
+  }
+
+  /** The character that `\\uXXXX` behind a backslash names. */
+  #codeEscape(): string | null {
+    const digits = /^u([0-9a-f]{4})/i.exec(this.#source.slice(this.#at, this.#at + 5))?.[1];
+    if (digits === undefined) return null;
+    this.#at += 5;
+    return String.fromCharCode(Number.parseInt(digits, 16)).toLowerCase();
+  }
+
+  /** The characters of a class that names a few; any other class may be anything. */
+  #class(): readonly Start[] {
+    const members: string[] = [];
+    let isNamed = true;
+    while (this.#source[this.#at] !== "]") {
+      const character = this.#source.charAt(this.#at++);
+      const code = character === "\\" ? this.#codeEscape() : character.toLowerCase();
+      if (code === null) this.#at++;
+      if (code === null || code === "^" || code === "-" || /[\ud800-\udfff]/.test(code)) isNamed = false;
+      else members.push(code);
+    }
+    this.#at++;
+    return isNamed && members.length <= 4 ? members.map((text) => ({ text, open: false })) : ANYTHING;
   }
 
   /** The atom with what its quantifier allows: nothing, or more of it. */

@@ -1,0 +1,45 @@
+import { bareGif } from "./gif.ts";
+import { bareJpeg } from "./jpeg.ts";
+import { barePng } from "./png.ts";
+import { bareWebp } from "./webp.ts";
+
+/** What a file of a picture is reduced to: the bytes that draw it, and its size in pixels. */
+export interface BarePicture {
+  readonly content: Buffer;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Gives null for a file that is damaged: not one byte of it is guessed. */
+type Reduce = (file: Buffer) => BarePicture | null;
+
+export type PictureType = "image/jpeg" | "image/png" | "image/webp" | "image/gif";
+
+const REDUCERS: Readonly<Record<PictureType, Reduce>> = { "image/jpeg": bareJpeg, "image/png": barePng, "image/webp": bareWebp, "image/gif": bareGif };
+const NAMES: Readonly<Record<PictureType, string>> = { "image/jpeg": "JPEG", "image/png": "PNG", "image/webp": "WebP", "image/gif": "GIF" };
+/** A few kilobytes can claim a size that takes a viewer gigabytes to draw. */
+const MOST_PIXELS = 50_000_000;
+
+const starts = (bytes: Uint8Array, at: number, text: string) => text === String.fromCharCode(...bytes.subarray(at, at + text.length));
+
+/** What kind of picture the bytes begin as, whatever they were said to be; null for anything that is none of these. */
+export function pictureType(bytes: Uint8Array): PictureType | null {
+  if (bytes[0] === 0xff && bytes[1] === 0xd8 && bytes[2] === 0xff) return "image/jpeg";
+  if (starts(bytes, 0, "\x89PNG\r\n\x1a\n")) return "image/png";
+  if (starts(bytes, 0, "RIFF") && starts(bytes, 8, "WEBP")) return "image/webp";
+  if (starts(bytes, 0, "GIF87a") || starts(bytes, 0, "GIF89a")) return "image/gif";
+  return null;
+}
+
+/**
+ * The picture without what cameras, editors and attackers put around it: places and times, comments, previews, whatever
+ * stands behind its end. What draws it is copied as it is, never decoded. The fault is told as a predicate of the field.
+ */
+export function barePicture(bytes: Uint8Array): { readonly type: PictureType; readonly content: Buffer } | { readonly fault: string } {
+  const type = pictureType(bytes);
+  if (type === null) return { fault: "is no JPEG, PNG, WebP or GIF image" };
+  const bare = REDUCERS[type](Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
+  if (bare === null || bare.width === 0 || bare.height === 0) return { fault: `is a damaged ${NAMES[type]} image` };
+  if (bare.width * bare.height > MOST_PIXELS) return { fault: `has ${bare.width} × ${bare.height} pixels, and at most ${MOST_PIXELS / 1_000_000} million are taken` };
+  return { type, content: bare.content };
+}

@@ -1,0 +1,25 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { Beginnings } from "./beginnings.ts";
+import { firstLetters } from "./first-letters.ts";
+
+const letters = fc.string({ unit: fc.constantFrom("a", "b", "B", "é", "я", "你", " ", "\n", "<"), minLength: 1, maxLength: 8 });
+
+test("a beginning that stands at a place is always seen, in any case and with any white space", () => {
+  fc.assert(
+    fc.property(fc.array(letters, { minLength: 1, maxLength: 20 }), letters, fc.string(), (beginnings, before, after) => {
+      const set = new Beginnings(beginnings);
+      for (const beginning of beginnings) expect(set.mayStandAt(`${before}${beginning.toUpperCase().replaceAll("\n", "\t")}${after}`, before.length)).toBe(true);
+    }),
+  );
+});
+
+test("what no beginning stands at is passed", () => {
+  const set = new Beginnings(["ignore", "<|", "you are"]);
+  const text = "They ignited a <b> and your area";
+  expect([...text].flatMap((_, at) => (set.mayStandAt(text, at) ? [at] : []))).toEqual([]);
+});
+
+test("the first letters of an expression are those its matches begin with", () => {
+  expect([...firstLetters("(?:ignore|m[\\u00e1a]tate)\\b|\\u0442\\u0435\\u043b|(?<!x)calls?$|\\bt[\\u00e9e]?l|[a-z]")]).toEqual(["ignore", "m\u00e1tate", "matate", "\u0442\u0435\u043b", "calls", "call", "t\u00e9l", "tel", "tl", ""]);
+});

@@ -1,0 +1,79 @@
+import { expect, test } from "bun:test";
+import fc from "fast-check";
+import { RE2JS } from "re2js";
+import { bannedPatterns } from "./banned-patterns.ts";
+import { HoldBack } from "./hold-back.ts";
+import { redactText } from "./redact.ts";
+import { compileTextGuard } from "./text-guard.ts";
+import { unfinishedMatch } from "./unfinished-match.ts";
+
+/** Patterns over few letters, so that random texts meet them. */
+const { pattern } = fc.letrec<{ pattern: string; atom: string }>((tie) => ({
+  atom: fc.oneof(
+    { weight: 6, arbitrary: fc.constantFrom("a", "b", "c", "ab", ".", "[ab]", "[^a]", "\\w", "\\d", "\\x61", "\\p{L}", "[[:alpha:]b]", "\\.", "1") },
+    { weight: 2, arbitrary: fc.constantFrom("\\b", "^", "$", "\\B", "\\A") },
+    { weight: 2, arbitrary: tie("pattern").map((inner) => `(${inner})`) },
+    { weight: 1, arbitrary: tie("pattern").map((inner) => `(?i:${inner})`) },
+    { weight: 1, arbitrary: tie("pattern").map((inner) => `(?P<n>${inner})`) },
+  ),
+  pattern: fc
+    .array(fc.tuple(tie("atom"), fc.constantFrom("", "", "", "?", "*", "+", "{2}", "{1,3}", "{0,2}?", "+?", "{2,}")), { minLength: 1, maxLength: 4 })
+    .chain((parts) => fc.tuple(fc.constant(parts.map(([atom, quantifier]) => (/^(?:\\[bBA]|\^|\$)$/.test(atom) ? atom : (atom.length > 1 && /^\w/.test(atom) ? `(?:${atom})` : atom) + quantifier)).join("")), fc.option(fc.constantFrom("b", "ca", "\\bab"), { nil: null }), fc.constantFrom("", "", "(?i)")))
+    .map(([one, other, flags]) => `${flags}${other === null ? one : `${one}|${other}`}`),
+}));
+const compiles = (source: string) => {
+  try {
+    return !RE2JS.compile(source).matches("");
+  } catch {
+    return false;
+  }
+};
+const usable = pattern.filter((source) => source.length < 80 && !/\(\?P<n>.*\(\?P<n>/.test(source) && compiles(source));
+const text = fc.string({ unit: fc.constantFrom("a", "b", "c", "A", "1", " ", ".", "\n", "\u00e9"), maxLength: 40 });
+
+test("every beginning of every match is one that is known", () => {
+  fc.assert(
+    fc.property(usable, text, (source, whole) => {
+      const begun = unfinishedMatch(source);
+      if (begun === null) return;
+      const matcher = RE2JS.compile(source).matcher(whole);
+      const unfinished = RE2JS.compile(`(?:${begun})\\z`);
+      for (let from = 0; matcher.find(from) && matcher.end() > matcher.start(); from = matcher.end()) {
+        for (let end = matcher.start() + 1; end <= matcher.end(); end++) {
+          const found = unfinished.matcher(whole.slice(0, end));
+          expect([source, whole.slice(0, end), found.find() && found.start() <= matcher.start()]).toEqual([source, whole.slice(0, end), true]);
+        }
+        if (matcher.end() >= whole.length) break;
+      }
+    }),
+    { numRuns: 500 },
+  );
+}, 300_000);
+
+test("a stream is redacted as the whole text is, whatever the pattern", () => {
+  fc.assert(
+    fc.property(fc.array(usable, { minLength: 1, maxLength: 2 }), text, fc.integer({ min: 1, max: 7 }), (patterns, whole, size) => {
+      const guard = compileTextGuard({ bannedPatterns: { action: "redact", patterns } });
+      if ("problems" in guard) return;
+      const stream = new HoldBack(guard);
+      let out = "";
+      for (let at = 0; at < whole.length; at += size) out += stream.push(whole.slice(at, at + size));
+      expect([patterns, out + stream.end()]).toEqual([patterns, redactText(guard, whole).text]);
+    }),
+    { numRuns: 500 },
+  );
+}, 300_000);
+
+test("only what may become a match is held back", () => {
+  const detector = bannedPatterns(["\\bEMP-\\d{4,6}\\b", "(?i)confidential.{0,20}internal", "[A-Z]{2}\\d{7}"]);
+  if ("problems" in detector) throw new Error(JSON.stringify(detector));
+  const held = (end: string) => end.length - detector.openFrom(end);
+  expect(["The meeting is at noon ", "see EMP-12", "see EMP-123456", "It is Confidential, as ", "It is confidential, and that is all there is ", "code AB12", "", "x".repeat(500)].map(held)).toEqual([0, 6, 10, 17, 0, 4, 0, 0]);
+});
+
+test("what is written in ways that are not known holds as much as a match may have", () => {
+  expect(["\\Qa.b\\E", "a(?i)b|c", "\\101"].map(unfinishedMatch)).toEqual([null, null, null]);
+  const detector = bannedPatterns(["\\Qa.b\\E"]);
+  if ("problems" in detector) throw new Error(JSON.stringify(detector));
+  expect(detector.openFrom("y".repeat(200))).toBe(105);
+});

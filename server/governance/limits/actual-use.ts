@@ -1,0 +1,25 @@
+import { microsFromUsd } from "../../kernel/money.ts";
+import { inputTokens } from "../../wire/usage.ts";
+import type { Attempt, Call } from "../call.ts";
+import { type Actual, without } from "./counters.ts";
+
+/** What the call used, as its row tells it. */
+export function recorded({ row }: Call): Actual {
+  return {
+    requests: row.llm_model_used == null && (row.llm_model_requested != null || row.target_url == null) ? 0 : 1,
+    input: row.llm_prompt_tokens ?? 0,
+    output: row.llm_completion_tokens ?? 0,
+    micros: row.llm_estimated_cost_usd == null ? 0 : microsFromUsd(row.llm_estimated_cost_usd),
+  };
+}
+
+/** What a failed attempt used; of one that served the call the row tells. */
+export function attempted(attempt: Attempt | undefined): Actual {
+  const usage = attempt?.usage ?? null;
+  return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: attempt?.costMicros ?? 0 };
+}
+
+/** The part of the last attempt: the row's totals hold the failed ones too. */
+export function ofLastAttempt(total: Actual, failed: readonly Actual[]): Actual {
+  return failed.reduce(without, total);
+}

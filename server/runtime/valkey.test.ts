@@ -1,0 +1,44 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createServer, type Server, type Socket } from "node:net";
+import { openValkey } from "./valkey.ts";
+
+/** A server that answers one command at a time, when it is let. */
+let server: Server;
+let socket: Socket | null = null;
+let url = "";
+const waiting: number[] = [];
+
+beforeAll(async () => {
+  server = createServer((client) => {
+    socket = client;
+    client.on("error", () => undefined);
+    client.on("data", (data) => {
+      for (const command of data.toString().match(/\r\n(HELLO|PING|CLIENT|EVALSHA)\r\n/gi) ?? []) {
+        const name = command.trim().toUpperCase();
+        if (name === "EVALSHA") waiting.push(1);
+        else client.write(name === "HELLO" ? "%1\r\n$6\r\nserver\r\n$6\r\nvalkey\r\n" : "+OK\r\n");
+      }
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  url = `redis://127.0.0.1:${(server.address() as { port: number }).port}`;
+});
+afterAll(() => {
+  socket?.destroy();
+  server.close();
+});
+
+test("a server that is busy with what it was sent is waited for, one that answers nothing is away", async () => {
+  const valkey = openValkey(url);
+  const answers = Array.from({ length: 5 }, (_, i) => valkey.run("return 1", [`k${i}`], []).then(() => "answered", (error: Error) => error.message));
+  const began = performance.now();
+  // Each answer comes within the bound of the one before, the last of them long after its own command was sent.
+  for (let i = 0; i < 4; i++) {
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    socket?.write(":1\r\n");
+  }
+  expect(await Promise.all(answers.slice(0, 4))).toEqual(["answered", "answered", "answered", "answered"]);
+  expect(performance.now() - began).toBeGreaterThan(2_500);
+  expect(await answers[4]).toContain("did not answer within 2000 ms");
+  valkey.close();
+}, 30_000);

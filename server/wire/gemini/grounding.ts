@@ -1,0 +1,35 @@
+import type { JsonObject } from "../document.ts";
+import type { Usage } from "../usage.ts";
+import { objectIn, objectsIn, textIn, textsIn } from "./members.ts";
+
+/** Google bills these for a prompt that was grounded, however many searches it took; all newer ones for each search. */
+const BILLED_BY_PROMPT = /(?:^|\/)gemini-[12]\./;
+
+/** The searches an answer was grounded on, as they are billed: each query once, however often it was repeated. */
+export class Grounding {
+  private readonly queries = new Set<string>();
+  private byPrompt = false;
+
+  /** A whole answer, or the next piece of one. */
+  read(body: JsonObject): void {
+    if (BILLED_BY_PROMPT.test(textIn(body, "modelVersion") ?? "")) this.byPrompt = true;
+    for (const candidate of objectsIn(body, "candidates")) {
+      const metadata = objectIn(candidate, "groundingMetadata");
+      if (metadata === null) continue;
+      for (const query of textsIn(metadata, "webSearchQueries")) if (query.trim() !== "") this.queries.add(query);
+    }
+  }
+
+  /** The usage with the searches in it. */
+  of(usage: Usage | null): Usage | null {
+    if (usage === null || this.queries.size === 0) return usage;
+    return { ...usage, webSearches: this.byPrompt ? 1 : this.queries.size };
+  }
+}
+
+/** Of a whole answer. */
+export function withSearches(body: JsonObject, usage: Usage | null): Usage | null {
+  const grounding = new Grounding();
+  grounding.read(body);
+  return grounding.of(usage);
+}
