@@ -133,7 +133,7 @@ test("late rows find their way into the blocks, and nothing is found otherwise t
 });
 
 test("an erasure finds the subject's rows in every block and leaves not even a hash of what they lost", async () => {
-  const erasure = { id: ulid(), tenantId: TENANTS[0], at: isoMicros(Date.now() * 1_000), requestedBy: null, reason: null, salt: "s", values: { idp_user_email: "ann@example.com" }, digests: { idp_user_email: "d" } };
+  const erasure = { id: ulid(), tenantId: TENANTS[0], at: isoMicros(Date.now() * 1_000), requestedBy: null, reason: null, accountErased: false, approvalsErased: 0, salt: "s", values: { idp_user_email: "ann@example.com" }, digests: { idp_user_email: "d" } };
   const { rows: erased } = await database.db.transaction().execute((trx) => eraseSubject(trx, erasure));
   expect(erased).toBe(rows.filter((row) => row.idp_user_email !== null && row.tenant_id === TENANTS[0]).length);
   const hashes = async () => (await sql`SELECT FROM audit_block_values v CROSS JOIN unnest(v.entries) e WHERE field = 'idp_user_email' AND e >> 32 = hashtext('ann@example.com') AND (e >> 16) & 65535 = hashtext(${TENANTS[0]}) & 65535`.execute(database.db)).rows.length;
