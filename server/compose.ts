@@ -67,6 +67,7 @@ import { startEmbeddedPostgres } from "./store/embedded.ts";
 import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from "./store/kept-signatures.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
+import { describeRows } from "./store/row-blocks.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
 import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
@@ -113,6 +114,7 @@ const LETTERS_FORGOTTEN_MS = 300_000;
 const RUNS_SWEPT_MS = 30_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const RETENTION_MS = 3_600_000;
+const ROWS_DESCRIBED_MS = 2_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
 const ALERTS_WRITTEN_MS = 500;
@@ -167,6 +169,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const workers = config.roles.includes("worker")
       ? [
           every(CHANGES_PRUNED_MS, "prune_config_changes", () => pruneChanges(db), log),
+          every(ROWS_DESCRIBED_MS, "describe_rows", async () => void (await describeRows(db, new Date(clock.now()))), log),
           every(RETENTION_MS, "apply_retention", () => applyRetention(db, clock, log), log),
           every(SIGNATURES_FORGOTTEN_MS, "forget_signatures", () => forgetKeptSignatures(db), log),
           every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),

@@ -1,8 +1,7 @@
 import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
-import { sql } from "kysely";
-import { auditColumns } from "../store/audit-columns.ts";
 import type { Database } from "../store/database.ts";
-import { queryConditions, readableFields, type RowQuery } from "./query.ts";
+import { matchingIds } from "../store/row-search.ts";
+import { readableFields, rowsById, searchOf, type RowQuery } from "./query.ts";
 
 export type RowExport = Omit<RowQuery, "page" | "page_size">;
 
@@ -14,23 +13,16 @@ const BATCH = 500;
  * Throws `Refused` (invalid_body) at the first line when the query is not valid.
  */
 export async function* exportRows(db: Database, query: RowExport, access: { readonly bodies: boolean }, format: "jsonl" | "csv"): AsyncGenerator<string> {
-  const conditions = queryConditions(query);
+  const search = searchOf(query);
   const fields = readableFields(access.bodies);
-  const newestFirst = query.order !== "asc";
   if (format === "csv") yield `${fields.join(",")}\r\n`;
   for (let after: string | null = null; ; ) {
-    const rows = await batchAfter(after);
+    const ids = await matchingIds(db, search, after, BATCH);
+    const rows = await rowsById(db, ids, fields, search.newestFirst);
     // A batch is one piece: a stream of single rows would spend more on its pieces than on the rows.
     if (rows.length > 0) yield rows.map((row) => (format === "csv" ? csvLine(row, fields) : jsonLine(row))).join("");
-    if (rows.length < BATCH) return;
-    after = rows.at(-1)?.id ?? null;
-  }
-
-  async function batchAfter(id: string | null): Promise<AuditRow[]> {
-    const all = id === null ? conditions : [...conditions, newestFirst ? sql<boolean>`audit_rows.id < ${id}` : sql<boolean>`audit_rows.id > ${id}`];
-    const where = all.length === 0 ? sql`` : sql`WHERE ${sql.join(all, sql` AND `)}`;
-    const { rows } = await sql<AuditRow>`SELECT ${auditColumns(fields)} FROM audit_rows ${where} ORDER BY audit_rows.id ${sql.raw(newestFirst ? "DESC" : "ASC")} LIMIT ${BATCH}`.execute(db);
-    return rows;
+    if (ids.length < BATCH) return;
+    after = ids.at(-1) ?? null;
   }
 }
 

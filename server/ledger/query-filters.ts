@@ -2,6 +2,7 @@ import { isTimestamp } from "@gatehouse/ledger-format/canonical";
 import { FIELDS, type FieldName, type FieldType } from "@gatehouse/ledger-format/fields";
 import { sql, type RawBuilder } from "kysely";
 import type { FieldError } from "../kernel/errors.ts";
+import { lookupOf, type RowLookup } from "../store/row-lookups.ts";
 
 /** Bodies are read, not searched: a filter on one would tell its content to those who may not read it. */
 export const BODY_FIELDS: readonly FieldName[] = ["request_body_preview", "response_body_preview"];
@@ -40,9 +41,13 @@ function fits(type: FieldType, value: unknown): boolean {
   }
 }
 
-/** Conditions on `audit_rows`, or what is wrong with the filters. A value matches itself, an array any of its members, null absence. */
-export function filterConditions(filters: Readonly<Record<string, unknown>>): { conditions: Condition[]; errors: FieldError[] } {
+/**
+ * Conditions on `audit_rows` and how to look for rows that meet them, or what is wrong with the filters. A value matches
+ * itself, an array any of its members, null absence.
+ */
+export function filterConditions(filters: Readonly<Record<string, unknown>>): { conditions: Condition[]; lookups: RowLookup[]; errors: FieldError[] } {
   const conditions: Condition[] = [];
+  const lookups: RowLookup[] = [];
   const errors: FieldError[] = [];
   for (const [name, given] of Object.entries(filters)) {
     const field = `filters.${name}`;
@@ -59,9 +64,13 @@ export function filterConditions(filters: Readonly<Record<string, unknown>>): { 
     const present = values.filter((value) => value !== null);
     if (values.length > 1_000) errors.push({ field, message: "must name at most 1000 values" });
     else if (!present.every((value) => fits(type, value))) errors.push({ field, message: `must be ${WANTED[type]}, or an array of such values` });
-    else conditions.push(matches(name, type, present, present.length < values.length));
+    else {
+      conditions.push(matches(name, type, present, present.length < values.length));
+      const lookup = lookupOf(name as FieldName, values);
+      if (lookup !== null) lookups.push(lookup);
+    }
   }
-  return { conditions, errors };
+  return { conditions, lookups, errors };
 }
 
 function matches(name: string, type: FieldType, values: readonly unknown[], orNull: boolean): Condition {

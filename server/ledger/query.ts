@@ -1,9 +1,10 @@
 import { FIELD_NAMES, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import { Refused, refuse, type FieldError } from "../kernel/errors.ts";
 import { auditColumns } from "../store/audit-columns.ts";
 import type { Database } from "../store/database.ts";
 import { containing } from "../store/paging.ts";
+import { countMatching, matchingIds, type RowSearch } from "../store/row-search.ts";
 import { BODY_FIELDS, filterConditions, isTime } from "./query-filters.ts";
 
 export interface RowQuery {
@@ -42,13 +43,13 @@ const SEARCHED: readonly FieldName[] = ["id", "correlation_id", "request_id", "e
 
 const MAX_PAGE_SIZE = 200;
 
-/** Counting millions of rows would take longer than anybody reads pages of them. */
+/** Counting millions of rows would take longer than anybody reads pages of them. It may end earlier, of values few rows have. */
 const COUNTED = 10_000;
 
-/** Conditions on `audit_rows` a query comes to, paging left out. Throws `Refused` (invalid_body, naming each field). */
-export function queryConditions(query: RowQuery): RawBuilder<boolean>[] {
+/** The search a query comes to, paging left out. Throws `Refused` (invalid_body, naming each field). */
+export function searchOf(query: RowQuery): RowSearch {
   const { page = 1, page_size: pageSize = 50, order = "desc" } = query;
-  const { conditions, errors } = filterConditions(query.filters ?? {});
+  const { conditions, lookups, errors } = filterConditions(query.filters ?? {});
   const problem = (field: string, message: string): FieldError => ({ field, message });
   if (!Number.isSafeInteger(page) || page < 1 || page > 1_000_000) errors.push(problem("page", "must be an integer from 1"));
   if (!Number.isSafeInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE) errors.push(problem("page_size", `must be an integer from 1 to ${MAX_PAGE_SIZE}`));
@@ -64,7 +65,7 @@ export function queryConditions(query: RowQuery): RawBuilder<boolean>[] {
     const pattern = containing(query.q);
     conditions.push(sql<boolean>`(${sql.join(SEARCHED.map((name) => sql`${sql.ref(name)} ILIKE ${pattern}`), sql` OR `)})`);
   }
-  return conditions;
+  return { conditions, lookups, tenantId: query.tenant_id, since: query.from, until: query.to, newestFirst: order === "desc" };
 }
 
 /** Columns whoever may not read bodies is given as well. */
@@ -74,16 +75,18 @@ export function readableFields(bodies: boolean): readonly FieldName[] {
 
 /** Searches the rows. Throws `Refused` (invalid_body, naming each field) when the query is not valid. */
 export async function queryRows(db: Database, query: RowQuery, access: { readonly bodies: boolean }): Promise<RowPage> {
-  const conditions = queryConditions(query);
+  const search = searchOf(query);
   const { page = 1, page_size: pageSize = 50 } = query;
-  const where = conditions.length === 0 ? sql`` : sql`WHERE ${sql.join(conditions, sql` AND `)}`;
-  const direction = sql.raw(query.order === "asc" ? "ASC" : "DESC");
-  const columns = auditColumns(readableFields(access.bodies));
-  const [found, counted] = await Promise.all([
-    sql<QueriedRow>`SELECT ${columns} FROM audit_rows ${where} ORDER BY audit_rows.id ${direction} LIMIT ${pageSize} OFFSET ${(page - 1) * pageSize}`.execute(db),
-    sql<{ total: number }>`SELECT count(*) AS total FROM (SELECT FROM audit_rows ${where} LIMIT ${COUNTED + 1}) AS counted`.execute(db),
-  ]);
+  const first = (page - 1) * pageSize;
+  const [ids, counted] = await Promise.all([matchingIds(db, search, null, first + pageSize), countMatching(db, search, COUNTED)]);
+  const rows = await rowsById(db, ids.slice(first), readableFields(access.bodies), search.newestFirst);
   const withheld = { bodies_withheld: !access.bodies, ...(access.bodies ? {} : { request_body_preview: null, response_body_preview: null }) };
-  const total = counted.rows[0]?.total ?? 0;
-  return { rows: found.rows.map((row) => ({ ...row, ...withheld })), total: Math.min(total, COUNTED), total_is_exact: total <= COUNTED, page, page_size: pageSize };
+  return { rows: rows.map((row) => ({ ...(row as QueriedRow), ...withheld })), total: Math.max(counted.total, ids.length), total_is_exact: counted.exact, page, page_size: pageSize };
+}
+
+/** The rows of the ids in the order of ids. */
+export async function rowsById(db: Database, ids: readonly string[], fields: readonly FieldName[], newestFirst: boolean): Promise<AuditRow[]> {
+  if (ids.length === 0) return [];
+  const { rows } = await sql<AuditRow>`SELECT ${auditColumns(fields)} FROM audit_rows WHERE audit_rows.id = ANY(${ids}) ORDER BY audit_rows.id ${sql.raw(newestFirst ? "DESC" : "ASC")}`.execute(db);
+  return rows;
 }

@@ -36,7 +36,7 @@ async function dropMonths(db: Database, before: Date, now: Date, log: Log): Prom
     const partitions = await partitionsBefore(trx, boundary);
     if (partitions.length === 0) return;
     const prefixes = (await droppablePrefixes(trx, boundary)).filter((prefix) => holds(prefix));
-    await dropPrefixes(trx, partitions, prefixes);
+    await dropPrefixes(trx, partitions, prefixes, boundary);
     const entries = prefixes.map((prefix) => ({ id: ulid(), tenant_id: null, at: now, action: "retention_drop", resource: "audit-chains", resource_id: prefix.chain_id, actor_id: null, actor_username: "gatehouse", actor_role: null, before: null, after: JSON.stringify({ through_seq: prefix.through_seq, row_hash: prefix.row_hash, checkpoint_no: prefix.checkpoint_no }), client_ip: null, request_id: null }));
     await appendAdminLog(trx, entries);
     log.info("audit_months_dropped", { partitions: partitions.join(","), chains: prefixes.length });

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database, Trx } from "./database.ts";
+import { forgetBlocksBefore, forgetBlocksBetween } from "./row-blocks.ts";
 import { UNHASHED } from "./unhashed.ts";
 
 const BATCH = 2_000;
@@ -33,7 +34,8 @@ export async function pruneBodies(db: Database, tenantId: string, before: Date, 
 /** Reduces the rows of a tenant that arrived before `before` to what their hash covers. Returns how many. */
 export async function reduceRows(db: Database, tenantId: string, before: Date, now: Date): Promise<number> {
   for (let total = 0; ; ) {
-    const { rows } = await sql<{ reduced: number }>`
+    const reduced = await db.transaction().execute(async (trx) => {
+      const { rows } = await sql<{ reduced: number; least: string | null; most: string | null }>`
       WITH due AS (
         SELECT id FROM audit_rows WHERE tenant_id = ${tenantId} AND id >= coalesce((SELECT reduced_before FROM audit_retention WHERE tenant_id = ${tenantId}), '') AND id < audit_id_floor(${before})
         ORDER BY id LIMIT ${BATCH}
@@ -44,8 +46,11 @@ export async function reduceRows(db: Database, tenantId: string, before: Date, n
         INSERT INTO audit_retention (tenant_id, reduced_before) SELECT ${tenantId}, max(id) || '0' FROM due HAVING count(*) > 0
         ON CONFLICT (tenant_id) DO UPDATE SET reduced_before = excluded.reduced_before
       )
-      SELECT count(*) AS reduced FROM due`.execute(db);
-    const reduced = rows[0]?.reduced ?? 0;
+      SELECT count(*) AS reduced, min(id) AS least, max(id) AS most FROM due`.execute(trx);
+      const { reduced: count = 0, least = null, most = null } = rows[0] ?? {};
+      if (least !== null && most !== null) await forgetBlocksBetween(trx, least, most);
+      return count;
+    });
     total += reduced;
     if (reduced < BATCH) return total;
   }
@@ -111,9 +116,9 @@ export async function droppablePrefixes(trx: Trx, before: Date): Promise<Droppab
 
 /**
  * Drops partitions but for the rows that stand in no prefix: those go where odd rows go. The chains then begin behind
- * their prefix.
+ * their prefix. `before` is where the partitions end.
  */
-export async function dropPrefixes(trx: Trx, partitions: readonly string[], prefixes: readonly DroppablePrefix[]): Promise<void> {
+export async function dropPrefixes(trx: Trx, partitions: readonly string[], prefixes: readonly DroppablePrefix[], before: Date): Promise<void> {
   await sql`SET LOCAL lock_timeout = '5s'`.execute(trx);
   const chains = prefixes.map((prefix) => prefix.chain_id);
   const ends = prefixes.map((prefix) => prefix.through_seq);
@@ -125,5 +130,6 @@ export async function dropPrefixes(trx: Trx, partitions: readonly string[], pref
     await sql`DROP TABLE ${table}`.execute(trx);
   }
   await sql`DELETE FROM audit_rows_rest a USING ${dropped} WHERE a.chain_id = d.chain_id AND a.chain_seq <= d.through_seq`.execute(trx);
+  await forgetBlocksBefore(trx, before);
   await sql`UPDATE audit_chains c SET first_seq = d.through_seq + 1 FROM ${dropped} WHERE c.chain_id = d.chain_id`.execute(trx);
 }

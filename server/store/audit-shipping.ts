@@ -4,8 +4,11 @@ import { sql } from "kysely";
 import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Database, poolOf } from "./database.ts";
-import { eraseArrivals, LOCK_AGAINST_ERASURE } from "./erasure.ts";
+import { LOCK_AGAINST_ERASURE } from "./erasure-lock.ts";
+import { eraseArrivals } from "./erasure.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
+import { prepared } from "./prepared.ts";
+import { noteLateRows } from "./row-blocks.ts";
 import { addRowsToRuns } from "./run-shipping.ts";
 import { ADD_TOOL_USAGE } from "./tool-usage.ts";
 
@@ -98,26 +101,27 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
 
 async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boolean> {
   const { chainId, writer, from, to, head, firstSeq, checkpoints } = shipment;
-  const moved = await client.query(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]);
+  const moved = await client.query(prepared(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]));
   if (moved.rowCount !== 1) return false;
   if (shipment.ids === null) {
     await copyRows(client, shipment.columns, shipment.rows);
-    if (head !== null) await addUp(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5", [chainId, firstSeq, head.seq, shipment.idRange?.least, shipment.idRange?.most]);
+    if (head !== null) await addUp(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5", [chainId, firstSeq, head.seq, shipment.idRange?.least, shipment.idRange?.most], shipment.idRange?.least ?? "");
   } else {
     const { rows } = await client.query<{ id: string }>("SELECT id FROM audit_rows WHERE id = ANY($1)", [shipment.ids]);
     const there = new Set(rows.map(({ id }) => id));
     const missing = shipment.ids.filter((id) => !there.has(id));
     await copyRows(client, shipment.columns, shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)));
-    await addUp(client, "a.id = ANY($1)", [missing]);
+    await addUp(client, "a.id = ANY($1)", [missing], shipment.idRange?.least ?? "");
   }
   if (checkpoints !== "[]") await client.query(ADD_CHECKPOINTS, [checkpoints]);
   return true;
 }
 
-async function addUp(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
+async function addUp(client: pg.PoolClient, which: string, parameters: readonly unknown[], leastId: string): Promise<void> {
+  await noteLateRows(client, which, parameters, leastId);
   await eraseArrivals(client, which, parameters);
-  await client.query(ADD_USAGE(which), [...parameters]);
-  await client.query(ADD_TOOL_USAGE(which), [...parameters]);
+  await client.query(prepared(ADD_USAGE(which), parameters));
+  await client.query(prepared(ADD_TOOL_USAGE(which), parameters));
   await addRowsToRuns(client, which, parameters);
 }
 

@@ -2,6 +2,11 @@ import { sql } from "kysely";
 import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
 import { recordChangeOn } from "./config-changes.ts";
+import { LOCK } from "./erasure-lock.ts";
+import { prepared } from "./prepared.ts";
+import { forgetBlocksOf } from "./row-blocks.ts";
+import { lookupOf } from "./row-lookups.ts";
+import { matchingIds } from "./row-search.ts";
 import { PERSONAL } from "./unhashed.ts";
 
 /** Columns that tell whom a row is about. */
@@ -21,11 +26,6 @@ export interface ErasureRow {
   readonly account_erased: boolean;
   readonly approvals_erased: number;
 }
-
-// Held shared by every shipment and alone by an erasure: a row is in the table before the erasure looks, or arrives after
-// its event is there to be seen.
-const LOCK = "7201837544";
-export const LOCK_AGAINST_ERASURE = `SELECT pg_advisory_xact_lock_shared(${LOCK})`;
 
 /** Of a row's other facts only these are no content: without them totals could not be added up again. */
 const METADATA = `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN jsonb_typeof(a.custom_metadata) = 'object' THEN a.custom_metadata ELSE '{}' END) WHERE key IN ('joined_row_id', 'run_outcome', 'ship_error'))`;
@@ -58,19 +58,20 @@ export interface Erasure {
 
 /** Erases the subject's rows and records that it was done, all in the caller's transaction. */
 export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: number; runs: number }> {
-  await sql.raw(`SELECT pg_advisory_xact_lock(${LOCK})`).execute(trx);
+  await sql`SELECT pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
   const roots = new Set<string>();
   const users = new Set<string>();
   let rows = 0;
   for (const [column, value] of Object.entries(erasure.values)) {
-    // Column by column, so that each finds its index.
+    const isSubjects = sql<boolean>`audit_rows.tenant_id = ${erasure.tenantId} AND ${sql.ref(`audit_rows.${column}`)} = ${value} AND audit_rows.timestamp <= ${erasure.at}::timestamptz AND audit_rows.erased_at IS NULL`;
+    const lookup = lookupOf(column as SubjectColumn, [value]);
+    const search = { conditions: [isSubjects], lookups: lookup === null ? [] : [lookup], tenantId: erasure.tenantId, since: undefined, until: undefined, newestFirst: true };
+    const ids = await matchingIds(trx, search, null, Number.MAX_SAFE_INTEGER);
     const erased = await sql<{ id: string; root_task_id: string | null; user_id: string | null }>`
-      WITH subject AS (
-        SELECT a.id, a.gateway_user_id AS user_id FROM audit_rows a
-        WHERE a.tenant_id = ${erasure.tenantId} AND ${sql.ref(`a.${column}`)} = ${value} AND a.timestamp <= ${erasure.at}::timestamptz AND a.erased_at IS NULL
-      )
+      WITH subject AS (SELECT a.id, a.gateway_user_id AS user_id FROM audit_rows a WHERE a.id = ANY(${ids}))
       ${sql.raw(ERASE)}, erased_at = ${erasure.at}::timestamptz FROM subject WHERE a.id = subject.id
       RETURNING a.id, a.root_task_id, subject.user_id`.execute(trx);
+    await forgetBlocksOf(trx, ids);
     rows += erased.rows.length;
     await sql`DELETE FROM semantic_cache_entries WHERE tenant_id = ${erasure.tenantId} AND call_id = ANY(${erased.rows.map((row) => row.id)})`.execute(trx);
     if (erased.rows.length > 0) await sql`UPDATE semantic_cache_configs SET generation = gen_random_uuid() WHERE tenant_id = ${erasure.tenantId}`.execute(trx);
@@ -110,7 +111,7 @@ const IS_SUBJECT = SUBJECT_COLUMNS.map((column) => `(e.subject ? '${column}' AND
 
 /** Erases what has just been stored of subjects erased before it arrived. `which` is a condition on `audit_rows a`. */
 export async function eraseArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
-  const due = await client.query(`SELECT FROM data_erasures WHERE at >= (SELECT min(a.timestamp) FROM audit_rows a WHERE ${which}) LIMIT 1`, [...parameters]);
+  const due = await client.query(prepared(`SELECT FROM data_erasures WHERE at >= (SELECT min(a.timestamp) FROM audit_rows a WHERE ${which}) LIMIT 1`, parameters));
   if (due.rowCount === 0) return;
   const { rows } = await client.query<{ id: string; tenant_id: string; root_task_id: string | null }>(
     `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND a.timestamp <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,

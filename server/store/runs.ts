@@ -89,7 +89,7 @@ export async function sweepRuns(db: Database, now: Date): Promise<number> {
       UPDATE runs r SET state = ${DERIVED}, state_source = 'derived', ended_at = active_at, closed_at = ${now}
       FROM (SELECT o.tenant_id, o.root_task_id FROM tenants t CROSS JOIN LATERAL (
               SELECT tenant_id, root_task_id FROM runs
-              WHERE tenant_id = t.id AND state = 'open' AND active_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute'
+              WHERE tenant_id = t.id AND state = 'open' AND started_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute' AND active_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute'
               ORDER BY tenant_id, root_task_id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED) o) idle
       WHERE r.tenant_id = idle.tenant_id AND r.root_task_id = idle.root_task_id`.execute(db);
     const ended = Number(numAffectedRows ?? 0);

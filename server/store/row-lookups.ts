@@ -1,0 +1,73 @@
+import { FIELD_NAMES, FIELDS, type FieldName, type FieldType } from "@gatehouse/ledger-format/fields";
+import { sql, type RawBuilder } from "kysely";
+
+/** The id is its own way in, bodies are not searched, the two times have an index each, and headers would cost more than all others together. */
+const NOT_LOOKED_UP: readonly FieldName[] = ["id", "request_body_preview", "response_body_preview", "bodies_pruned_at", "erased_at", "request_headers", "response_headers"];
+
+/** Fields of which blocks say where their values are. */
+export const LOOKED_UP: readonly FieldName[] = FIELD_NAMES.filter((name) => !NOT_LOOKED_UP.includes(name));
+
+/** Stands for absence among the hashes of a field. */
+export const ABSENT_HASH = 1_985_229_328;
+
+const HASHES: Readonly<Record<Exclude<FieldType, "json">, (value: string) => string>> = {
+  text: (value) => `hashtext(${value})`,
+  integer: (value) => `hashint8(${value})`,
+  number: (value) => `hash_numeric(${value})`,
+  boolean: (value) => `${value}::integer`,
+  timestamp: (value) => `hashint8((extract(epoch FROM ${value}) * 1000000)::bigint)`,
+};
+
+/** SQL of the hash of a column of `audit_rows` that is not JSON. */
+export function hashOfColumn(name: FieldName, column: string): string {
+  const { type } = FIELDS[name];
+  if (type === "json") throw new TypeError(`${name} has terms, not a hash`);
+  return HASHES[type](column);
+}
+
+/** A field, and hashes of which a row that matches has at least one. */
+export interface RowLookup {
+  readonly field: FieldName;
+  /** SQL of an array of integers. */
+  readonly hashes: RawBuilder<unknown>;
+}
+
+const MOST_VALUES = 20;
+
+/**
+ * How to look for rows whose field is one of `values` (null: absent), or null when blocks cannot tell: of many values, and
+ * of JSON that has no scalars of its own.
+ */
+export function lookupOf(field: FieldName, values: readonly unknown[]): RowLookup | null {
+  if (!LOOKED_UP.includes(field) || values.length === 0 || values.length > MOST_VALUES) return null;
+  const { type } = FIELDS[field];
+  const hashes: RawBuilder<unknown>[] = [];
+  for (const value of values) {
+    if (value === null) hashes.push(sql`${sql.lit(ABSENT_HASH)}`);
+    else if (type === "json") {
+      if (!hasTerms(value)) return null;
+      hashes.push(sql`(SELECT term FROM audit_json_terms(${JSON.stringify(value)}::text::jsonb) AS term LIMIT 1)`);
+    } else hashes.push(hashOfValue(type, value));
+  }
+  return { field, hashes: sql`ARRAY[${sql.join(hashes)}]` };
+}
+
+function hashOfValue(type: Exclude<FieldType, "json">, value: unknown): RawBuilder<unknown> {
+  switch (type) {
+    case "text":
+      return sql`hashtext(${value}::text)`;
+    case "integer":
+      return sql`hashint8(${value}::bigint)`;
+    case "number":
+      return sql`hash_numeric(${value}::numeric)`;
+    case "boolean":
+      return sql`${value}::boolean::integer`;
+    case "timestamp":
+      return sql`hashint8((extract(epoch FROM ${value}::timestamptz) * 1000000)::bigint)`;
+  }
+}
+
+function hasTerms(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return Object.values(value).some((member) => typeof member !== "object" || member === null);
+}
