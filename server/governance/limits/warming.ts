@@ -85,7 +85,7 @@ export class Warming {
         continue;
       }
       if (truth.kind === "tools") {
-        found.set(index, (await this.truth.tools(plan.tenantId, at)).ofBranch(scope.tenant.policies, { groupId: truth.groupId, serverId: truth.serverId, since: startsAt }));
+        found.set(index, (await this.truth.tools(plan.tenantId, at)).ofBranch(policies, { groupId: truth.groupId, serverId: truth.serverId, since: startsAt }));
         continue;
       }
       const moment = truth.period === "day" ? startsAt : Math.max(at, startsAt);
