@@ -38,7 +38,8 @@ export function accepted(): WholeAnswer {
   return { kind: "whole", status: 202, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
 }
 
-function errorOf(call: Call, text: string): JsonObject | null {
+/** As `errorIn`, of a message that has not been read. */
+export function errorOf(call: Call, text: string): JsonObject | null {
   return errorIn(call, JSON.parse(text) as JsonObject);
 }
 
