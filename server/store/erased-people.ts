@@ -23,7 +23,7 @@ export async function accountsNamed(trx: Trx, tenantId: string, { ids, usernames
 export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, usernames }: PersonNames, now: Date): Promise<number> {
   const asked = await sql<{ id: string }>`
     UPDATE approvals
-       SET requester_display = 'erased', call_arguments = '{}', arguments_digest = '', request_metadata = '{}', resolution_note = NULL, token_nonce = NULL,
+       SET requester_display = 'erased', call_arguments = '{}', arguments_digest = '', request_metadata = '{}', resolution_note = NULL, token_nonce = NULL, shown_in = '{}',
            status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END, expires_at = least(expires_at, ${now})
      WHERE tenant_id = ${tenantId} AND requester_id = ANY(${ids}) AND requester_display <> 'erased'
     RETURNING id`.execute(trx);

@@ -14,7 +14,7 @@ const WHOLE_ROWS_GO = ["alert_acknowledgements", "api_keys", "end_user_backup_co
 /** Of these the columns named lose what is personal; the rest says nothing of anybody, or is the record layer that stays. */
 const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly stay: readonly string[] }> = {
   approvals: {
-    erased: ["requester_display", "call_arguments", "arguments_digest", "request_metadata", "resolved_by", "resolution_note", "token_nonce"],
+    erased: ["requester_display", "call_arguments", "arguments_digest", "request_metadata", "resolved_by", "resolution_note", "token_nonce", "shown_in"],
     // `requester_id` is the id that sealed rows keep too: it names nobody once the account is gone.
     stay: ["id", "tenant_id", "server_config_id", "server_id", "server_name", "capability_type", "capability_name", "requester_type", "requester_id", "requester_group_id", "approver_group_ids", "status", "timeout_seconds", "expires_at", "resolved_at", "consumed_at", "consumed_by_call", "created_at"],
   },
@@ -37,11 +37,11 @@ const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly 
 };
 /** Sealed or kept for accountability: they know an end user by id alone, and name administrators. */
 const KNOW_IDS = ["admin_log", "config_changes", "data_erasures"];
-/** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. */
+/** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
 const ABOUT_NOBODY = [
-  "admin_log_checkpoints", "admin_log_head", "admin_users", "alerts", "argument_policies", "argument_policy_groups", "audit_chains", "audit_checkpoints", "audit_keys", "audit_retention", "config_version", "conversation_notices", "end_user_groups", "group_policies", "guardrail_configs",
+  "admin_log_checkpoints", "admin_log_head", "admin_users", "alerts", "argument_policies", "argument_policy_groups", "audit_block_values", "audit_blocks", "audit_chains", "audit_checkpoints", "audit_keys", "audit_late_rows", "audit_retention", "config_version", "conversation_notices", "end_user_groups", "group_policies", "guardrail_configs",
   "kept_signatures", "mcp_server_snapshots", "mcp_servers", "models", "notice_configs", "oauth_upstream_clients", "providers", "resource_group_end_user_groups", "resource_group_models", "resource_group_virtual_models", "resource_groups", "routing_groups", "run_hourly", "schema_migrations",
-  "semantic_cache_config_groups", "semantic_cache_configs", "semantic_policies", "semantic_policy_groups", "server_config_groups", "server_configs", "tenants", "tool_letters", "usage_daily", "usage_hourly", "virtual_servers",
+  "semantic_cache_config_groups", "semantic_cache_configs", "semantic_policies", "semantic_policy_groups", "server_config_groups", "server_configs", "tenants", "tool_letters", "tool_usage_hourly", "usage_daily", "usage_hourly", "virtual_servers",
 ];
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==";

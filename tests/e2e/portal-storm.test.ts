@@ -45,8 +45,8 @@ function nicenesses(): number[] {
   });
 }
 
-test("one thread hashes, and gives way to those that serve calls", () => {
+test("the thread that hashes gives way to those that serve calls", () => {
   const own = nicenesses();
   const usual = Math.min(...own);
-  expect(own.filter((niceness) => niceness > usual)).toEqual([Math.min(usual + 5, 19)]);
+  expect([...new Set(own.filter((niceness) => niceness > usual))]).toEqual([Math.min(usual + 5, 19)]);
 });

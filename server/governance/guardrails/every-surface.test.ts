@@ -127,7 +127,7 @@ describe("a request of tokens, which nobody can look at", () => {
     const call = callWith("x");
     const decision = await guardInput(call, tokens(), new GuardRun(guardFor(check, action, "input")), PARTS);
     if (action === "warn") expect([decision.kind, call.row.guardrails_skipped]).toEqual(["pass", true]);
-    else expect(decision).toMatchObject({ kind: "refuse", refusal: { code: "parameter_rejected", fields: [{ field: "input" }] } });
+    else expect(decision).toMatchObject({ kind: "refuse", refusal: { code: "parameter_rejected", fields: [{ field: "prompt" }] } });
   });
 });
 
