@@ -113,17 +113,18 @@ test("the table knows every route", () => {
 describe("without a user: 401 and a row", () => {
   test.each(cases(guarded))("%s", async (name, route) => {
     const { runtimeUrl } = world.gateway;
-    for (const [client, reason] of [
+    const shown = [
       [portalClient(runtimeUrl), "credential_missing"],
       [portalClient(runtimeUrl, "nonsense"), "credential_malformed"],
       [portalClient(runtimeUrl, world.admin.token), "credential_unknown"],
       [late, "credential_expired"],
       ...(route.admits === "user" ? ([[portalClient(runtimeUrl, served.apiKey), "credential_of_wrong_kind"]] as const) : []),
-    ] as const) {
+    ] as const;
+    await Promise.all(shown.map(async ([client, reason]) => {
       const reply = await client.request(route.method, pathOf(route), BODIES[name]);
       expect([reply.status, reply.headers.get("www-authenticate"), reply.body]).toEqual([401, "Bearer", { error: "Missing or invalid credential.", code: "unauthenticated" }]);
       expect(await onlyRow(reply.headers)).toMatchObject({ proxy_type: "portal", proxy_subtype: route.audit.proxySubtype, http_status_code: 401, success: false, error_type: reason, gateway_user_id: null });
-    }
+    }));
   });
 });
 

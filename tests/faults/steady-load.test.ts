@@ -6,9 +6,9 @@ import { startWorld, type World } from "../support/world.ts";
 
 /**
  * Steady mixed load: memory, file handles and the journal stay flat. STEADY_LOAD_SECONDS makes it as long as two hours
- * (7200); what grows with every call shows in a minute already.
+ * (7200); what grows with every call shows in half a minute already.
  */
-const SECONDS = Number(process.env.STEADY_LOAD_SECONDS ?? 60);
+const SECONDS = Number(process.env.STEADY_LOAD_SECONDS ?? 30);
 const CALLERS = 4;
 const READINGS = 30;
 const MIB = 1024 * 1024;
