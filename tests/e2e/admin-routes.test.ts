@@ -164,11 +164,16 @@ describe("without a credential, or with one that is of another kind or over: 401
   });
 });
 
-describe("without the permission: 403", () => {
+describe("without the permission: 403, and the attempt to change something is in the admin log", () => {
   const needing = guarded.filter((operation) => operation.access !== "signed_in");
   test.each(cases(needing))("%s", async (_name, operation) => {
-    const reply = await powerless(operation.method, acmePath(operation), BODIES[nameOf(operation)]);
+    const path = acmePath(operation);
+    const reply = await powerless(operation.method, path, BODIES[nameOf(operation)]);
     expect([reply.status, reply.body.code]).toEqual([403, "forbidden"]);
+    const entries = await plane.database.db.selectFrom("admin_log").select(["tenant_id", "actor_username", "action", "resource", "resource_id", "after"]).where("request_id", "=", reply.headers.get("x-request-id")).execute();
+    const id = operation.path.includes("{id}") ? ids[operation.path.split("/{id}")[0] ?? ""] : null;
+    const attempt = { tenant_id: "acme", actor_username: "viewer-of-acme", action: "refused", resource: nameOf(operation), resource_id: id, after: { reason: reply.body.detail } };
+    expect(entries as unknown[]).toEqual(operation.method === "GET" ? [] : [attempt]);
   });
 });
 
@@ -262,7 +267,7 @@ describe("another tenant's admin sees and changes nothing", () => {
 
 describe("every write has an entry in the admin log", () => {
   test("which names it, and cannot be changed or removed", async () => {
-    const writes = (await plane.system("GET", "/v1/admin/admin-log?page_size=200")).body.entries;
+    const writes = (await Promise.all(["create", "bind", "login"].map((action) => plane.system("GET", `/v1/admin/admin-log?page_size=200&action=${action}`)))).flatMap(({ body }) => body.entries);
     const seen = new Set(writes.map((entry: { resource: string; action: string }) => `${entry.resource} ${entry.action}`));
     for (const wanted of ["tenants create", "admin-users create", "providers create", "models create", "routing-groups create", "resource-groups create", "group-models bind", "api-keys create", "admin-users login"]) {
       expect(seen.has(wanted)).toBe(true);

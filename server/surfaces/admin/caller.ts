@@ -1,24 +1,25 @@
 import { signedInAdmin, type Admin } from "../../directory/people/logins.ts";
 import { tenantHolding, tenantMeant } from "../../directory/tenants/tenants.ts";
-import { refuse, Refused } from "../../kernel/errors.ts";
+import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import type { Operation } from "./operation.ts";
 import type { AdminServices } from "./services.ts";
 
 const BEARER = /^Bearer +(\S+) *$/i;
 
-/** Who calls, when the operation asks for someone; refuses who may not. */
-export async function admitCaller(services: AdminServices, request: Request, { access }: Operation): Promise<Admin | null> {
+/** Who calls, when the operation asks for someone; refuses whoever is not signed in. */
+export async function signedInCaller(services: AdminServices, request: Request, { access }: Operation): Promise<Admin | null> {
   if (access === "anyone") return null;
   const token = BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
   const admin = token === undefined ? null : await signedInAdmin(services.logins, token);
   if (admin === null) throw new Refused(refuse("unauthenticated"));
-  if (access === "signed_in") return admin;
-  if (access === "system") {
-    if (admin.tenantId !== null) throw new Refused(refuse("forbidden", "Only a system admin may do this."));
-  } else if (!admin.permissions.has(access)) {
-    throw new Refused(refuse("forbidden", `This needs the permission ${access}.`));
-  }
   return admin;
+}
+
+/** Why somebody may not perform the operation, whatever it is about; null: they may. */
+export function lackOf(admin: Admin | null, { access }: Operation): Refusal | null {
+  if (admin === null || access === "anyone" || access === "signed_in") return null;
+  if (access === "system") return admin.tenantId === null ? null : refuse("forbidden", "Only a system admin may do this.");
+  return admin.permissions.has(access) ? null : refuse("forbidden", `This needs the permission ${access}.`);
 }
 
 export interface NamedTenant {

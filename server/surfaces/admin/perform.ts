@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { Admin } from "../../directory/people/logins.ts";
-import { write, type Actor } from "../../directory/writes/write.ts";
+import { logEntries, write, type Actor } from "../../directory/writes/write.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { check, isHoldable, readQuery } from "../../wire/strict-input.ts";
 import { jsonAnswer } from "./answers.ts";
-import { admitCaller, tenantOfCall } from "./caller.ts";
+import { lackOf, signedInCaller, tenantOfCall } from "./caller.ts";
 import { withTenant } from "./document.ts";
 import { readJsonBody } from "./input.ts";
 import type { AdminCall, Operation } from "./operation.ts";
@@ -28,9 +28,10 @@ export function performer(services: AdminServices, operation: Operation): (arriv
   const page = operation.access === "anyone" && operation.query === undefined;
   const querySchema = page ? undefined : (withTenant(operation, operation.query) ?? NOTHING);
   const bodySchema = operation.body === undefined ? undefined : withTenant(operation, operation.body);
-  return async (arrival) => {
+  const perform = async (arrival: Arrival, admin: Admin | null): Promise<Response> => {
     const { request, params } = arrival;
-    const admin = await admitCaller(services, request, operation);
+    const lack = lackOf(admin, operation);
+    if (lack !== null) throw new Refused(lack);
     for (const [name, value] of Object.entries(params)) {
       const known = operation.textParams?.includes(name) === true ? isHoldable(value) : isUuid(value);
       if (!known) throw new Refused(refuse("not_found"));
@@ -42,6 +43,28 @@ export function performer(services: AdminServices, operation: Operation): (arriv
     const result = await operation.run(callOf(services, operation, arrival, { admin, tenant, query: query.rest, body: body.rest }));
     return result instanceof Response ? result : jsonAnswer(operation.answer.status, result);
   };
+  return async (arrival) => {
+    const admin = await signedInCaller(services, arrival.request, operation);
+    try {
+      return await perform(arrival, admin);
+    } catch (error) {
+      if (admin !== null && operation.method !== "GET" && error instanceof Refused && error.refusal.code === "forbidden") await logRefused(services, operation, arrival, admin, error.refusal.message);
+      throw error;
+    }
+  };
+}
+
+/**
+ * Who tried to change what they may not change is told as changes are: an attempt is as provable as a deed. The record is
+ * named where the permission was lacking; in a tenant of others it may be theirs.
+ */
+async function logRefused({ directory }: AdminServices, operation: Operation, arrival: Arrival, admin: Admin, reason: string): Promise<void> {
+  const resourceId = lackOf(admin, operation) === null ? null : (arrival.params.id ?? null);
+  await logEntries(directory.db, actorOf(admin, arrival), new Date(directory.clock.now()), [{ tenant_id: admin.tenantId, action: "refused", resource: `${operation.method} ${operation.path}`, resource_id: resourceId, after: { reason } }]);
+}
+
+function actorOf(admin: Admin | null, { address, requestId }: Pick<Arrival, "address" | "requestId">): Actor {
+  return { id: admin?.id ?? null, username: admin?.username ?? null, role: admin?.role ?? null, clientIp: address, requestId };
 }
 
 const NOTHING = z.strictObject({});
@@ -56,10 +79,11 @@ function splitTenant(operation: Operation, input: Record<string, unknown>): { te
 function callOf(
   services: AdminServices,
   operation: Operation,
-  { request, params, address, requestId }: Arrival,
+  arrival: Arrival,
   found: { admin: Admin | null; tenant: string | null; query: unknown; body: unknown },
 ): AdminCall<unknown, unknown> {
-  const actor: Actor = { id: found.admin?.id ?? null, username: found.admin?.username ?? null, role: found.admin?.role ?? null, clientIp: address, requestId };
+  const { request, params, address, requestId } = arrival;
+  const actor = actorOf(found.admin, arrival);
   return {
     services,
     actor,
