@@ -86,7 +86,7 @@ function streamed(guard: TextGuard, whole: string, seed: number, most: number) {
 }
 
 /** A full proof runs with CHUNKINGS=100000; this many keep the suite short. */
-const RUNS = Number(process.env["CHUNKINGS"] ?? 4_000);
+const RUNS = Number(process.env["CHUNKINGS"] ?? 2_000);
 
 describe("a stream", () => {
   test("gives what the whole text gives, however it is cut, and holds back at most 128 characters", () => {

@@ -65,7 +65,7 @@ function pieces(whole: string, most: number, seed: number): string[] {
 }
 
 /** A full proof runs with CHUNKINGS=100000; this many keep the suite short. */
-const RUNS = Number(process.env["CHUNKINGS"] ?? 20_000) / ANSWER_SURFACES.length;
+const RUNS = Number(process.env["CHUNKINGS"] ?? 6_000) / ANSWER_SURFACES.length;
 
 describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const))("%s", (_name, surface) => {
   const guard = guardOf(REDACT);
