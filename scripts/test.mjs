@@ -7,10 +7,17 @@ import { fileURLToPath } from "node:url";
 import { BUN_FLAGS, bunEnvironment, findBun } from "../bin/bun.mjs";
 import { readJunit } from "./junit.mjs";
 
-/** Each suite is a process of its own. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match. */
-const SUITES = [
-  { name: "unit", folders: ["server", "packages"] },
-  { name: "end to end", folders: ["tests"] },
+/**
+ * Each suite is a process of its own. Those of one round run side by side: unit tests need one processor and wait for
+ * nothing. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match.
+ */
+const isGovernance = (file) => file.startsWith("server/governance/");
+const ROUNDS = [
+  [
+    { name: "unit, governance", folders: ["server"], takes: isGovernance },
+    { name: "unit, all else", folders: ["server", "packages"], takes: (file) => !isGovernance(file) },
+  ],
+  [{ name: "end to end", folders: ["tests"], takes: () => true }],
 ];
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -70,13 +77,20 @@ function countsOf(report) {
   return existsSync(report) ? readJunit(readFileSync(report, "utf8")) : undefined;
 }
 
-async function runSuite({ name, folders }, env, reportFolder) {
-  const files = folders.flatMap(testFiles).filter((file) => filters.length === 0 || filters.some((part) => file.includes(part)));
+const filesOf = ({ folders, takes }) => folders.flatMap(testFiles).filter((file) => takes(file) && (filters.length === 0 || filters.some((part) => file.includes(part))));
+
+/** What a suite beside another prints is shown when it has ended, in one piece. */
+async function runSuite({ name, files }, alone, env, reportFolder) {
   if (files.length === 0 || interrupted) return { passed: 0, failed: 0, skipped: 0, failures: [] };
-  process.stdout.write(`\n${name}: ${files.length} ${files.length === 1 ? "file" : "files"}\n`);
+  const title = `\n${name}: ${files.length} ${files.length === 1 ? "file" : "files"}\n`;
+  if (alone) process.stdout.write(title);
   const report = join(reportFolder, `${name}.xml`);
-  const child = start(["test", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...flags, ...files.map((file) => `./${file}`)], { stdio: "inherit", env });
-  const code = await new Promise((resolve) => child.on("exit", (exit, signal) => resolve(signal ?? exit)));
+  const child = start(["test", `--timeout=${TIMEOUT_MS}`, "--reporter=junit", `--reporter-outfile=${report}`, ...flags, ...files.map((file) => `./${file}`)], { stdio: alone ? "inherit" : ["inherit", "pipe", "pipe"], env });
+  const printed = [];
+  child.stdout?.on("data", (piece) => printed.push(piece));
+  child.stderr?.on("data", (piece) => printed.push(piece));
+  const code = await new Promise((resolve) => child.on("close", (exit, signal) => resolve(signal ?? exit)));
+  if (!alone) process.stdout.write(`${title}${Buffer.concat(printed)}`);
   const counts = countsOf(report);
   // The run broke off before its report, or something failed outside any test: no report counts that.
   if (counts === undefined) return { passed: 0, failed: 1, skipped: 0, failures: [`${name}: ended (${code}) without a report`] };
@@ -102,10 +116,12 @@ const postgres = await openPostgres();
 const total = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 try {
-  for (const suite of SUITES) {
-    const counts = await runSuite(suite, testEnvironment(postgres.url), folder);
-    for (const key of Object.keys(total)) total[key] += counts[key];
-    failures.push(...counts.failures);
+  for (const round of ROUNDS) {
+    const suites = round.map((suite) => ({ name: suite.name, files: filesOf(suite) })).filter(({ files }) => files.length > 0);
+    for (const counts of await Promise.all(suites.map((suite) => runSuite(suite, suites.length === 1, testEnvironment(postgres.url), folder)))) {
+      for (const key of Object.keys(total)) total[key] += counts[key];
+      failures.push(...counts.failures);
+    }
   }
 } finally {
   await postgres.close();

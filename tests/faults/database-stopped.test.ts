@@ -12,9 +12,9 @@ import { type GatewayProcess, removeDirectory, startGateway, temporaryDirectory 
 
 /**
  * PostgreSQL itself stands still under load (its processes stopped, its connections open and silent), or is killed and
- * recovers. DATABASE_STOPPED_SECONDS is the longer of the two silences: 30 as it is, 300 for five minutes.
+ * recovers. DATABASE_STOPPED_SECONDS is the longer of the two silences: 10 as it is, 300 for five minutes.
  */
-const LONG_SECONDS = Number(process.env.DATABASE_STOPPED_SECONDS ?? 30);
+const LONG_SECONDS = Number(process.env.DATABASE_STOPPED_SECONDS ?? 10);
 const CALLERS = 4;
 /** Between two calls of a caller. What counts here is how long the silence is, not how many rows wait. */
 const PAUSE_MS = 10;
