@@ -53,7 +53,7 @@ const ADD_USAGE = (which: string) => `
     count(*) AS requests, count(*) FILTER (WHERE success IS FALSE) AS errors, coalesce(sum(llm_prompt_tokens), 0) AS prompt_tokens, coalesce(sum(llm_completion_tokens), 0) AS completion_tokens,
     coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS cost_micro_usd,
     count(*) FILTER (WHERE llm_estimated_cost_usd IS NULL AND coalesce(llm_total_tokens, llm_prompt_tokens, llm_completion_tokens) > 0) AS unpriced_requests,
-    count(*) FILTER (WHERE ${MADE_BY_CALLER}) AS made_by_callers
+    count(*) FILTER (WHERE ${MADE_BY_CALLER}) AS made_by_callers, coalesce(sum((custom_metadata->>'tool_results')::bigint), 0) AS tool_results
   FROM audit_rows a WHERE ${which} AND source IS DISTINCT FROM 'otel' AND proxy_type = 'llm' AND tenant_id IS NOT NULL AND llm_model_used IS NOT NULL AND timestamp IS NOT NULL
   GROUP BY 1, 2, 3, 4, 5
   ), daily AS (
@@ -69,14 +69,15 @@ const ADD_USAGE = (which: string) => `
     unpriced_requests = usage_daily.unpriced_requests + excluded.unpriced_requests
   )
   INSERT INTO usage_hourly
-  SELECT tenant_id, hour, resource_group_id, api_key_id, llm_model_used, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests FROM fresh ORDER BY 1, 2, 3, 4, 5
+  SELECT tenant_id, hour, resource_group_id, api_key_id, llm_model_used, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests, tool_results FROM fresh ORDER BY 1, 2, 3, 4, 5
   ON CONFLICT (tenant_id, hour, resource_group_id, api_key_id, llm_model_used) DO UPDATE SET
     requests = usage_hourly.requests + excluded.requests,
     errors = usage_hourly.errors + excluded.errors,
     prompt_tokens = usage_hourly.prompt_tokens + excluded.prompt_tokens,
     completion_tokens = usage_hourly.completion_tokens + excluded.completion_tokens,
     cost_micro_usd = usage_hourly.cost_micro_usd + excluded.cost_micro_usd,
-    unpriced_requests = usage_hourly.unpriced_requests + excluded.unpriced_requests`;
+    unpriced_requests = usage_hourly.unpriced_requests + excluded.unpriced_requests,
+    tool_results = usage_hourly.tool_results + excluded.tool_results`;
 
 const ADD_CHECKPOINTS = "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON CONFLICT (chain_id, checkpoint_no) DO NOTHING";
 

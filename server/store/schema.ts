@@ -259,6 +259,7 @@ export interface UsageHourlyTable {
   completion_tokens: number;
   cost_micro_usd: number;
   unpriced_requests: number;
+  tool_results: number;
 }
 
 export interface KeptSignatureTable {

@@ -1,13 +1,14 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
 
-/** How often a group itself called a tool server in one hour. */
-export interface ToolUsage {
+/** How often a group itself did something in one hour, with `item`. */
+export interface HourlyCount {
   readonly resource_group_id: string;
-  readonly server_id: string;
+  /** The tool server called, or the model asked. */
+  readonly item: string;
   /** Milliseconds since the epoch. */
   readonly hour: number;
-  readonly calls: number;
+  readonly count: number;
 }
 
 /**
@@ -22,11 +23,23 @@ export const ADD_TOOL_USAGE = (which: string) => `
   GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
   ON CONFLICT (tenant_id, hour, resource_group_id, server_id) DO UPDATE SET calls = tool_usage_hourly.calls + excluded.calls`;
 
-/** Of the day of `at`, milliseconds. Days are UTC. */
-export async function toolUsageOfDay(db: Database, tenantId: string, at: number): Promise<ToolUsage[]> {
-  const { rows } = await sql<ToolUsage>`
-    SELECT resource_group_id, server_id, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, calls
-    FROM tool_usage_hourly
-    WHERE tenant_id = ${tenantId} AND hour >= date_trunc('day', ${new Date(at)}::timestamptz, 'UTC') AND hour < date_trunc('day', ${new Date(at)}::timestamptz, 'UTC') + interval '1 day'`.execute(db);
+const IN_DAY = (at: number) => {
+  const day = sql`date_trunc('day', ${new Date(at)}::timestamptz, 'UTC')`;
+  return sql`hour >= ${day} AND hour < ${day} + interval '1 day'`;
+};
+
+/** Calls of tool servers in the day of `at`, milliseconds. Days are UTC. */
+export async function toolUsageOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
+  const { rows } = await sql<HourlyCount>`
+    SELECT resource_group_id, server_id AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, calls AS count
+    FROM tool_usage_hourly WHERE tenant_id = ${tenantId} AND ${IN_DAY(at)}`.execute(db);
+  return rows;
+}
+
+/** Results of tool calls that requests to models carried, in the day of `at`. */
+export async function toolResultsOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
+  const { rows } = await sql<HourlyCount>`
+    SELECT resource_group_id, llm_model_used AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, sum(tool_results)::bigint AS count
+    FROM usage_hourly WHERE tenant_id = ${tenantId} AND ${IN_DAY(at)} AND tool_results > 0 GROUP BY 1, 2, 3`.execute(db);
   return rows;
 }

@@ -1,6 +1,6 @@
 import type { Database } from "../../store/database.ts";
 import { callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
-import { type ToolUsage, toolUsageOfDay } from "../../store/tool-usage.ts";
+import { type HourlyCount, toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
@@ -42,18 +42,18 @@ export class UsageOfDay {
   }
 }
 
-/** How often the groups of a tenant called tool servers in one day. */
-class ToolCallsOfDay {
-  private readonly usage: readonly ToolUsage[];
+/** What the groups of a tenant did in one day, hour by hour. */
+class CountsOfDay {
+  private readonly counts: readonly HourlyCount[];
 
-  constructor(usage: readonly ToolUsage[]) {
-    this.usage = usage;
+  constructor(counts: readonly HourlyCount[]) {
+    this.counts = counts;
   }
 
-  /** What the group and all below it called since `since`, milliseconds, the beginning of an hour; a null server is all of them. */
-  ofBranch(tree: PolicyTree, { groupId, serverId, since }: { readonly groupId: string; readonly serverId: string | null; readonly since: number }): number {
+  /** What the group and all below it did since `since`, milliseconds, the beginning of an hour; a null item is all of them. */
+  ofBranch(tree: PolicyTree, { groupId, item, since }: { readonly groupId: string; readonly item: string | null; readonly since: number }): number {
     const branch = new Set(tree.branch(groupId).map(({ id }) => id));
-    return this.usage.reduce((sum, { resource_group_id: id, server_id: server, hour, calls }) => (branch.has(id) && (serverId === null || server === serverId) && hour >= since ? sum + calls : sum), 0);
+    return this.counts.reduce((sum, { resource_group_id: id, item: one, hour, count }) => (branch.has(id) && (item === null || one === item) && hour >= since ? sum + count : sum), 0);
   }
 }
 
@@ -80,9 +80,15 @@ export class UsageTruth {
   }
 
   /** Calls of tool servers in the day of `at`. Rejects when the database is away. */
-  async tools(tenantId: string, at: number): Promise<ToolCallsOfDay> {
+  async tools(tenantId: string, at: number): Promise<CountsOfDay> {
     await within(this.shipped());
-    return new ToolCallsOfDay(await within(toolUsageOfDay(this.db, tenantId, at)));
+    return new CountsOfDay(await within(toolUsageOfDay(this.db, tenantId, at)));
+  }
+
+  /** Results of tool calls that requests to models carried in the day of `at`, where a cap counts them. Rejects when the database is away. */
+  async toolResults(tenantId: string, at: number): Promise<CountsOfDay> {
+    await within(this.shipped());
+    return new CountsOfDay(await within(toolResultsOfDay(this.db, tenantId, at)));
   }
 
   async run(tenantId: string, rootTaskId: string): Promise<RunTotal> {

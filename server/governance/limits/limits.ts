@@ -247,6 +247,8 @@ export class Limits implements RequestControl {
   private arrive(call: Call, view: RequestView, model: ModelEntry, plan: CallPlan, members: readonly CallPlan[]): Arriving | Refusal {
     const any = (has: (one: CallPlan) => boolean) => has(plan) || members.some(has);
     const toolCalls = any(({ windows }) => windows.some(({ measure }) => measure === "tool_calls")) ? newToolResults(view) : 0;
+    // What a cap counts stands on the row: the counters of the next process begin with it.
+    if (toolCalls > 0) call.row.custom_metadata = { ...(call.row.custom_metadata as object | null | undefined), tool_results: toolCalls };
     const counting = call.audit.proxySubtype.endsWith("count_tokens");
     if (counting || !any(({ needsBound }) => needsBound)) return { id: call.id, call, view, model, plan, worst: null, toolCalls, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls }, ahead: null };
     const rules = governanceOf(call, model);

@@ -86,7 +86,7 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
       const rules = policies.ownFields(id, "llm_governance", itemId);
       if (!TOOL_CALLS.some(([path]) => rules.has(path))) continue;
       const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
-      addWindows(parts, toolScope, TOOL_CALLS, rules, policies.effective(id, "llm_governance", itemId), at, () => null);
+      addWindows(parts, toolScope, TOOL_CALLS, rules, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelName: itemId === "" ? null : model.name }));
     }
   }
   addCapacity(parts, `c/model/${model.id}`, model.name, { requestsPerMinute: model.rateLimitRpm, tokensPerMinute: model.rateLimitTpm, concurrent: model.maxConcurrent });

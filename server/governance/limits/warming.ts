@@ -78,14 +78,19 @@ export class Warming {
     const found = new Map<number, number>();
     for (const index of indexes) {
       const { truth, measure, startsAt } = plan.windows[index] as WindowLimit;
-      if (truth === null || measure === "tool_calls") continue;
+      if (truth === null) continue;
+      if (truth.kind === "tool_results") {
+        found.set(index, (await this.truth.toolResults(plan.tenantId, at)).ofBranch(policies, { groupId: truth.groupId, item: truth.modelName, since: startsAt }));
+        continue;
+      }
+      if (measure === "tool_calls") continue;
       if (truth.kind === "run") {
         const total = await this.truth.run(plan.tenantId, truth.rootTaskId);
         found.set(index, total[measure]);
         continue;
       }
       if (truth.kind === "tools") {
-        found.set(index, (await this.truth.tools(plan.tenantId, at)).ofBranch(policies, { groupId: truth.groupId, serverId: truth.serverId, since: startsAt }));
+        found.set(index, (await this.truth.tools(plan.tenantId, at)).ofBranch(policies, { groupId: truth.groupId, item: truth.serverId, since: startsAt }));
         continue;
       }
       const moment = truth.period === "day" ? startsAt : Math.max(at, startsAt);

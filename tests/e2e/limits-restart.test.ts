@@ -1,0 +1,45 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rowOf, serveModels, signIn } from "../support/admin.ts";
+import { type TestDatabase, testDatabase } from "../support/database.ts";
+import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
+import { removeDirectory, startGateway } from "../support/gateway.ts";
+
+let database: TestDatabase;
+let upstream: FakeUpstream;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  upstream = startFakeUpstream();
+});
+afterAll(async () => {
+  await upstream.stop();
+  await database.close();
+});
+
+test("a restart does not begin the tool calls of an hour or a day anew, of a group and of one of its models", async () => {
+  let gateway = await startGateway({ databaseUrl: database.url });
+  const admin = await signIn(gateway.adminUrl);
+  const { groupId, apiKey, models } = await serveModels(admin, upstream.baseUrl, ["one", "two"]);
+  const group = `/v1/admin/resource-groups/${groupId}`;
+  for (const [path, tool_use] of [["llm-global-governance", { max_tool_calls_per_day: 5 }], [`llm-models/${models.one}/governance`, { max_tool_calls_per_hour: 3 }]] as const) {
+    expect((await admin.request("PATCH", `${group}/${path}`, { governance: { tool_use } })).status).toBe(200);
+  }
+
+  /** A call that brings so many results of tools. */
+  const call = async (model: string, results: number) => {
+    const ids = Array.from({ length: results }, (_, i) => `c${i}`);
+    const asked = { role: "assistant", tool_calls: ids.map((id) => ({ id, type: "function", function: { name: "f", arguments: "{}" } })) };
+    const messages = [{ role: "user", content: "x" }, ...(results === 0 ? [] : [asked]), ...ids.map((id) => ({ role: "tool", tool_call_id: id, content: "y" }))];
+    return fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" }, body: JSON.stringify({ model, messages }) });
+  };
+  const first = await call("one", 2);
+  expect([first.status, (await call("one", 2)).status, (await call("two", 0)).status]).toEqual([200, 429, 200]);
+  expect((await rowOf(admin, { id: first.headers.get("x-request-id") })).custom_metadata).toEqual({ tool_results: 2 });
+
+  await gateway.stop();
+  gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
+  // Two of three are used of the one model, and two of five in all; what was refused counts nowhere.
+  expect([(await call("one", 2)).status, (await call("one", 1)).status, (await call("two", 3)).status, (await call("two", 2)).status, (await call("two", 1)).status]).toEqual([429, 200, 429, 200, 429]);
+  await gateway.stop();
+  await removeDirectory(gateway.dataDir);
+});
