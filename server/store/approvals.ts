@@ -1,6 +1,7 @@
-import { sql, type Insertable, type Selectable } from "kysely";
+import { sql, type ExpressionBuilder, type Insertable, type Selectable } from "kysely";
 import type { Database } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
+import type { Schema } from "./schema.ts";
 import type { ApprovalTable } from "./tables/tools.ts";
 
 export type ApprovalRow = Selectable<ApprovalTable>;
@@ -104,21 +105,27 @@ export interface Redemption {
   readonly now: Date;
 }
 
+/** Which approvals let this very call through: given, unused, not over, and for nobody and nothing else. */
+const goodFor = (call: Omit<Redemption, "id" | "callId">) => (eb: ExpressionBuilder<Schema, "approvals">) =>
+  eb.and([
+    eb("tenant_id", "=", call.tenantId),
+    eb("requester_id", "=", call.requesterId),
+    eb("requester_group_id", "=", call.requesterGroupId),
+    eb("server_id", "=", call.serverId),
+    eb("capability_name", "=", call.capabilityName),
+    eb("arguments_digest", "=", call.argumentsDigest),
+    eb("status", "=", "approved"),
+    eb("consumed_at", "is", null),
+    eb("expires_at", ">", call.now),
+  ]);
+
 /** True for exactly one of all calls that ever present the same approval, and only for the call it was given for. */
 export async function consumeApproval(db: Database, redemption: Redemption): Promise<boolean> {
   const row = await db
     .updateTable("approvals")
     .set({ consumed_at: redemption.now, consumed_by_call: redemption.callId })
     .where("id", "=", redemption.id)
-    .where("tenant_id", "=", redemption.tenantId)
-    .where("requester_id", "=", redemption.requesterId)
-    .where("requester_group_id", "=", redemption.requesterGroupId)
-    .where("server_id", "=", redemption.serverId)
-    .where("capability_name", "=", redemption.capabilityName)
-    .where("arguments_digest", "=", redemption.argumentsDigest)
-    .where("status", "=", "approved")
-    .where("consumed_at", "is", null)
-    .where("expires_at", ">", redemption.now)
+    .where(goodFor(redemption))
     .returning("id")
     .executeTakeFirst();
   return row !== undefined;
@@ -140,15 +147,7 @@ export async function approvedInSession(db: Database, call: Omit<Redemption, "id
   const row = await db
     .selectFrom("approvals")
     .select("id")
-    .where("tenant_id", "=", call.tenantId)
-    .where("requester_id", "=", call.requesterId)
-    .where("requester_group_id", "=", call.requesterGroupId)
-    .where("server_id", "=", call.serverId)
-    .where("capability_name", "=", call.capabilityName)
-    .where("arguments_digest", "=", call.argumentsDigest)
-    .where("status", "=", "approved")
-    .where("consumed_at", "is", null)
-    .where("expires_at", ">", call.now)
+    .where(goodFor(call))
     .where(sql<boolean>`${session} = ANY(shown_in)`)
     .orderBy("created_at", "desc")
     .limit(1)

@@ -49,7 +49,7 @@ export function askedFirst(call: Call, { ask, headers }: HeldCall, answer: () =>
           asking = false;
           failed = step.value;
           if (failed === null) call.row.proxy_subtype = "sse_stream";
-        const head = failed === null ? await begin() : [];
+          const head = failed === null ? await begin() : [];
           for (const piece of head) controller.enqueue(piece);
           if (inner === null) controller.close();
           else if (head.length === 0) controller.enqueue(KEEP_ALIVE);
