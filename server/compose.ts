@@ -43,6 +43,7 @@ import { type Configuration, ConfigurationError } from "./kernel/configuration.t
 import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
+import { callerAddress } from "./kernel/trusted-proxies.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
 import { journalScrubber } from "./ledger/erasure.ts";
 import { type CheckpointTargets, checkpointTargets } from "./ledger/checkpoint-targets.ts";
@@ -141,9 +142,9 @@ export async function compose(config: Configuration, env: Readonly<Record<string
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
     // Before anything is made: a start that fails over a port must not have made secrets it never shows.
-    const adminPlane = openPlane(config.host, config.adminPort, log);
+    const adminPlane = openPlane(config, config.adminPort, log);
     closers.push(adminPlane.close);
-    const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config.host, config.runtimePort, log) : null;
+    const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config, config.runtimePort, log) : null;
     if (runtimePlaneOpen !== null) closers.push(runtimePlaneOpen.close);
 
     const { connection, description, close } = await connect(config, directory, log, hooks);
@@ -230,12 +231,12 @@ interface Plane {
   readonly close: () => Promise<void>;
 }
 
-function openPlane(hostname: string, port: number, log: Log): Plane {
+function openPlane({ host, trustedProxies }: Configuration, port: number, log: Log): Plane {
   let handler: Answer = () => plainError("starting", { "retry-after": "1" });
   const serving = serve({
-    hostname,
+    hostname: host,
     port,
-    fetch: (request, peer) => handler(request, { ip: peer.ip ?? "" }),
+    fetch: (request, peer) => handler(request, { ip: callerAddress(peer.ip, request.headers, trustedProxies) }),
     onError(error) {
       log.error("request_failed", { error });
       return plainError("internal_error");
