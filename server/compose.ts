@@ -13,6 +13,7 @@ import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
 import { welcomeMailer } from "./directory/people/welcome-mail.ts";
 import { LiveFeed } from "./directory/people/portal/live-feed.ts";
 import { inTurn } from "./directory/people/portal/password-work.ts";
@@ -113,6 +114,7 @@ const OAUTH_TOKENS_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
 const LETTERS_FORGOTTEN_MS = 300_000;
 const RUNS_SWEPT_MS = 30_000;
+const ATTEMPTS_WRITTEN_MS = 1_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const RETENTION_MS = 3_600_000;
 const ROWS_DESCRIBED_MS = 2_000;
@@ -188,8 +190,16 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return answers(db);
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
+    const attempts = new RefusedAttempts(db, clock);
+    const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
+    closers.push(async () => {
+      await attemptsWriter.stop();
+      await attempts.write("all");
+    });
+    // A queue of its own: whoever storms the portal's logins keeps no administrator out.
+    const adminHashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify }, attempts, refused: (reason) => metrics.adminRefused(reason), ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {

@@ -68,3 +68,15 @@ test("the admin log and the throttle of the control plane follow it too", async 
   await adminLogIn(open, "admin", "wrong", from("203.0.113.42"));
   expect((await newest()).client_ip).toBe("127.0.0.1");
 });
+
+test("a stranger on the control plane is in the admin log with where they came from, and counted", async () => {
+  const { adminUrl } = world.gateway;
+  const reply = await fetch(`${adminUrl}/v1/admin/providers`, { method: "POST", headers: { authorization: "Bearer stolen-secret", ...from("203.0.113.50") } });
+  expect(reply.status).toBe(401);
+  const told = async () => (await world.admin.get("/v1/admin/admin-log?action=refused&page_size=200")).entries.filter((entry: { client_ip: string }) => entry.client_ip === "203.0.113.50");
+  const deadline = Date.now() + 20_000;
+  while ((await told()).length === 0 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await told()).toMatchObject([{ tenant_id: null, actor_id: null, resource: "POST /v1/admin/providers", request_id: reply.headers.get("x-request-id"), after: { reason: "credential_unknown", attempts: 1 } }]);
+  expect(JSON.stringify(await told())).not.toContain("stolen-secret");
+  expect(await (await fetch(`${adminUrl}/metrics`)).text()).toContain('gatehouse_admin_refused_total{reason="credential_unknown"} 1');
+});

@@ -8,7 +8,7 @@ let world: World;
 let served: Served;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ GW_TRUSTED_PROXIES: "127.0.0.1" });
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
 }, 60_000);
 afterAll(() => world.end());
@@ -33,6 +33,15 @@ test("a storm of logins is answered or told to come again, and calls go on besid
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 401, 429]));
   for (const reply of refused) expect([reply.body.code, Number(reply.headers.get("retry-after")) > 0]).toEqual(["too_many_logins", true]);
   expect(calls).toBeGreaterThan(10);
+}, 60_000);
+
+test("a storm of administrators' logins from everywhere is held to a queue as well, and the portal's logins go on beside it", async () => {
+  const storm = Array.from({ length: 110 }, (_, i) => fetch(`${world.gateway.adminUrl}/v1/admin-users/system/login`, { method: "POST", headers: { "content-type": "application/json", "x-forwarded-for": `203.0.113.${i}` }, body: JSON.stringify({ username: `nobody-${i}`, password: PASSWORD }) }));
+  const beside = await portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", { username: "in-the-storm", password: PASSWORD });
+  expect(beside.status).toBe(200);
+  const replies = await Promise.all(storm);
+  expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([401, 429]));
+  for (const reply of replies.filter(({ status }) => status === 429)) expect([((await reply.json()) as any).code, reply.headers.get("retry-after")]).toEqual(["too_many_logins", "1"]);
 }, 60_000);
 
 /** How each thread of the gateway gives way to others, by the scheduler's account. */
