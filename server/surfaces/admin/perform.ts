@@ -64,7 +64,7 @@ async function tellRefused(services: AdminServices, operation: Operation, arriva
   const reason = refusal.reason ?? refusal.code;
   services.refused(reason);
   if (operation.method === "GET" && (admin !== null || operation.access === "anyone")) return;
-  if (reason === LOGIN_FAILED || statusOf(refusal) === 409) return;
+  if (reason === LOGIN_FAILED || reason === "not_bound" || statusOf(refusal) === 409) return;
   if (admin !== null && refusal.code === "forbidden") return logForbidden(services, operation, arrival, admin, refusal.message);
   services.attempts.note({ actor: actorOf(admin, arrival), tenantId: admin?.tenantId ?? null, route: `${operation.method} ${operation.path}`, reason });
 }
