@@ -44,7 +44,6 @@ import { type Configuration, ConfigurationError } from "./kernel/configuration.t
 import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
-import { callerAddress } from "./kernel/trusted-proxies.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
 import { journalScrubber } from "./ledger/erasure.ts";
 import { type CheckpointTargets, checkpointTargets } from "./ledger/checkpoint-targets.ts";
@@ -52,11 +51,11 @@ import { openLedger } from "./ledger/ledger.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
-import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
+import { openPlane } from "./plane.ts";
+import { readiness, runtimePlane } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
-import { serve, type Serving } from "./runtime/serve.ts";
 import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { LetterBox } from "./directory/tools/letter-box.ts";
 import { forgetLetters } from "./store/tool-letters.ts";
@@ -230,35 +229,6 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     await closeAll(closers, log);
     throw error;
   }
-}
-
-type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
-
-interface Plane {
-  readonly serving: Serving;
-  /** What answers from now on; until then everything is told that the gateway is starting. */
-  answer(handler: Answer): void;
-  readonly close: () => Promise<void>;
-}
-
-function openPlane({ host, trustedProxies }: Configuration, port: number, log: Log): Plane {
-  let handler: Answer = () => plainError("starting", { "retry-after": "1" });
-  const serving = serve({
-    hostname: host,
-    port,
-    fetch: (request, peer) => handler(request, { ip: callerAddress(peer.ip, request.headers, trustedProxies) }),
-    onError(error) {
-      log.error("request_failed", { error });
-      return plainError("internal_error");
-    },
-  });
-  return {
-    serving,
-    answer(next) {
-      handler = next;
-    },
-    close: () => serving.stop({ graceSeconds: 0 }),
-  };
 }
 
 async function closeAll(closers: readonly (() => Promise<void> | void)[], log: Log): Promise<void> {
