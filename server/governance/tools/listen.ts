@@ -4,7 +4,7 @@ import type { Sender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, together, writeFilter } from "../../wire/mcp/changes.ts";
 import { META } from "../../wire/mcp/dialect.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import { PASSED_STREAM } from "../../wire/stream.ts";
 import type { Call } from "../call.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import type { Changes } from "./changes.ts";
@@ -62,8 +62,7 @@ export function sessionStream(call: Call, token: string, sender: Sender, open: O
     },
     { highWaterMark: 0 },
   ).getReader();
-  const codec: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };
-  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [KEEP_ALIVE], inputCharacters: null };
+  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec: PASSED_STREAM, head: [KEEP_ALIVE], inputCharacters: null };
 }
 
 /** Begins anew, behind the caller's back, whenever the session subscribes to something else. */

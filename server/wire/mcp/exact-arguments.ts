@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isObject } from "../document.ts";
+import { edited } from "./rpc.ts";
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
 
@@ -18,6 +19,14 @@ class WrittenNumber {
  */
 export function exactDigest(json: string): string {
   return createHash("sha256").update(canonical(JSON.parse(json, exactly as Parameters<typeof JSON.parse>[1]))).digest("hex");
+}
+
+/**
+ * As `exactDigest`, of what a request asks: `params` (JSON text, null of none) without what says who asks and without
+ * what only a retry of the same request adds.
+ */
+export function requestDigest(params: string | null): string {
+  return exactDigest(edited(params ?? "{}", { _meta: null, inputResponses: null, requestState: null }));
 }
 
 function exactly(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
