@@ -1,8 +1,7 @@
 import { createHash } from "node:crypto";
+import { parsedExactly } from "../../kernel/exact-numbers.ts";
 import { isObject } from "../document.ts";
 import { edited } from "./rpc.ts";
-
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
 
 /** A number as its text says it, where the number this process would take it for is another. */
 class WrittenNumber {
@@ -18,7 +17,7 @@ class WrittenNumber {
  * Numbers count as they are written: a tool server may read more digits of them than this process does.
  */
 export function exactDigest(json: string): string {
-  return createHash("sha256").update(canonical(JSON.parse(json, exactly as Parameters<typeof JSON.parse>[1]))).digest("hex");
+  return createHash("sha256").update(canonical(parsedExactly(json, (_source, written) => new WrittenNumber(written)))).digest("hex");
 }
 
 /**
@@ -27,22 +26,6 @@ export function exactDigest(json: string): string {
  */
 export function requestDigest(params: string | null): string {
   return exactDigest(edited(params ?? "{}", { _meta: null, inputResponses: null, requestState: null }));
-}
-
-function exactly(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
-  if (typeof value !== "number") return value;
-  const written = normal(source);
-  return written === normal(String(value)) ? value : new WrittenNumber(written);
-}
-
-/** One text for all spellings of a decimal. An exponent nobody counts with stays as it is spelled. */
-function normal(source: string): string {
-  const match = NUMBER.exec(source);
-  if (match === null) return source;
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
-  const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  const kept = digits.replace(/0+$/, "");
-  return kept === "" ? `${sign}0` : `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
 }
 
 /** With the names of every object sorted. */
