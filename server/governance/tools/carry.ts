@@ -112,11 +112,11 @@ async function withinSilence(asked: Asked, timeoutMs: number): Promise<IteratorR
   }
 }
 
-/** On the stream of a stateless request there is only what belongs to that request, and logs only for who asked for them. */
+/** On the stream of a stateless request there is only what belongs to that request. Logs are for who asked for them: a session may be shared with others who asked for more. */
 function isForCaller({ dialect, sender }: Errand, method: string, message: JsonObject): boolean {
-  if (dialect === "handshake" || method === "notifications/progress") return true;
+  if (method !== "notifications/message") return dialect === "handshake" || method === "notifications/progress";
   const level = isObject(message.params) ? message.params.level : undefined;
-  return method === "notifications/message" && sender.logLevel !== null && logsAt(level, sender.logLevel);
+  return sender.logLevel !== null && logsAt(level, sender.logLevel);
 }
 
 /** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
