@@ -104,6 +104,40 @@ describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
   });
 });
 
+test.each(["handshake", "stateless"] as const)("what a task of a %s server came to is held to the limits and guardrails of its tool", async (dialect) => {
+  const content = [{ type: "text", text: "Write to joe@example.com" }];
+  const task = { taskId: "t1", status: "completed", createdAt: "2026-11-21T00:00:00Z", lastUpdatedAt: "2026-11-21T00:00:00Z" };
+  const answers: Record<string, object> = {
+    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {}, tasks: {} }, serverInfo: { name: "tasks", version: "1" } },
+    "server/discover": { supportedVersions: ["2026-07-28"], capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } }, ttlMs: 0, cacheScope: "private" },
+    "tools/list": { tools: [{ name: "long", inputSchema: { type: "object" } }] },
+    "tasks/result": { content },
+    "tasks/get": { ...task, ttlMs: 1000, result: { content } },
+  };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      if (request.method !== "POST") return new Response(null, { status: 405 });
+      const { id, method } = (await request.json()) as { id?: number; method: string };
+      if (id === undefined) return new Response(null, { status: 202 });
+      const known = method !== (dialect === "handshake" ? "server/discover" : "initialize") && answers[method] !== undefined;
+      return known ? Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...answers[method] } }) : Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }, { status: 404 });
+    },
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `tasks ${dialect}`, base_url: `http://127.0.0.1:${server.port}` });
+  const guarded = await newTeam(world.admin, `guarded tasks ${dialect}`);
+  const bounded = await newTeam(world.admin, `bounded tasks ${dialect}`);
+  await grant(world.admin, `tasks ${dialect}`, id, [guarded.groupId, bounded.groupId]);
+  await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: `no addresses ${dialect}`, group_ids: [guarded.groupId], surfaces: { mcp_output: true }, builtin: { pii_enabled: true, pii_action: "block" } });
+  await set(`${bounded.groupId}/mcp-global-limits`, { mcp_global_limits: { data: { max_items_per_response: 1, max_payload_size_mb: 0.0001 } } });
+  const method = dialect === "handshake" ? "tasks/result" : "tasks/get";
+  const message = dialect === "handshake" ? { jsonrpc: "2.0", id: 1, method, params: { taskId: "t1" } } : stateless(1, method, { taskId: "t1" });
+  expect((await post(at(id), guarded.apiKey, message)).body.error.data.code).toBe("guardrail_blocked");
+  expect((await post(at(id), bounded.apiKey, message)).body.error.data.code).toBe("tool_result_too_large");
+  await server.stop(true);
+});
+
 test("a run's ceilings stop its tool calls as well", async () => {
   const team = await limited({});
   await set(`${team.groupId}/run-ceilings`, { run_ceilings: { max_duration_seconds_per_run: 1, max_llm_calls_per_run: 1 } });
