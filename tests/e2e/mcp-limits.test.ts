@@ -105,7 +105,7 @@ describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
 });
 
 test.each(["handshake", "stateless"] as const)("what a task of a %s server came to is held to the limits and guardrails of its tool", async (dialect) => {
-  const content = [{ type: "text", text: "Write to joe@example.com" }];
+  const content = [{ type: "text", text: "Write to joe@example.com" }, { type: "text", text: "or do not" }];
   const task = { taskId: "t1", status: "completed", createdAt: "2026-11-21T00:00:00Z", lastUpdatedAt: "2026-11-21T00:00:00Z" };
   const answers: Record<string, object> = {
     initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {}, tasks: {} }, serverInfo: { name: "tasks", version: "1" } },
@@ -130,7 +130,7 @@ test.each(["handshake", "stateless"] as const)("what a task of a %s server came 
   const bounded = await newTeam(world.admin, `bounded tasks ${dialect}`);
   await grant(world.admin, `tasks ${dialect}`, id, [guarded.groupId, bounded.groupId]);
   await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: `no addresses ${dialect}`, group_ids: [guarded.groupId], surfaces: { mcp_output: true }, builtin: { pii_enabled: true, pii_action: "block" } });
-  await set(`${bounded.groupId}/mcp-global-limits`, { mcp_global_limits: { data: { max_items_per_response: 1, max_payload_size_mb: 0.0001 } } });
+  await set(`${bounded.groupId}/mcp-global-limits`, { mcp_global_limits: { data: { max_items_per_response: 1 } } });
   const method = dialect === "handshake" ? "tasks/result" : "tasks/get";
   const message = dialect === "handshake" ? { jsonrpc: "2.0", id: 1, method, params: { taskId: "t1" } } : stateless(1, method, { taskId: "t1" });
   expect((await post(at(id), guarded.apiKey, message)).body.error.data.code).toBe("guardrail_blocked");
