@@ -41,7 +41,7 @@ export class Channel {
       setTimeout(() => void this.start(), RECONNECT_MS).unref();
     };
     this.client = client;
-    client.on("notification", ({ payload }) => this.hearer.heard(payload ?? ""));
+    client.on("notification", ({ payload }) => this.hear(payload ?? ""));
     client.on("error", lost);
     client.on("end", () => lost());
     try {
@@ -51,6 +51,15 @@ export class Channel {
     } catch (error) {
       lost(error as Error);
       await client.end().catch(() => undefined);
+    }
+  }
+
+  /** What this version cannot read is none of its business. */
+  private hear(payload: string): void {
+    try {
+      this.hearer.heard(payload);
+    } catch (error) {
+      this.log.warn("database_notice_unread", { channel: this.name, error: error as Error });
     }
   }
 

@@ -36,7 +36,6 @@ const RENEWED_MS = 86_400_000;
  */
 export class SessionNotes {
   private readonly levels = new BoundedMap<string, { readonly version: number; readonly level: string | null }>(MOST_SESSIONS);
-  private readonly digests = new BoundedMap<string, string>(MOST_SESSIONS);
   private readonly followed = new Map<string, Followed>();
   private readonly channel: Channel;
   private readonly parts: { readonly connection: DatabaseConnection; readonly secrets: SecretBox; readonly log: Log; readonly cancelled: (mark: string) => void };
@@ -135,12 +134,7 @@ export class SessionNotes {
   }
 
   private refOf({ tenantId, token }: NotedSession): SessionRef {
-    let session = this.digests.get(token);
-    if (session === undefined) {
-      session = this.parts.secrets.hmac("mcp-session-notes", token);
-      this.digests.set(token, session);
-    }
-    return { tenantId, session };
+    return { tenantId, session: this.parts.secrets.hmac("mcp-session-notes", `${tenantId}\n${token}`) };
   }
 
   /** Keeps what was read unless something newer is known. */
