@@ -30,7 +30,33 @@ export function parsedExactly(json: string, replace: (source: string, written: s
   return JSON.parse(json, revive as Reviver);
 }
 
+const rawJson = (text: string): unknown => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
+
 /** A value that is written as JSON again with every digit it came with. */
 export function exactValue(json: string): unknown {
-  return parsedExactly(json, (source) => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(source));
+  return parsedExactly(json, rawJson);
+}
+
+/** JSON of a value that was read from `source` and changed since: a number that still stands where it stood keeps its digits. */
+export function exactlyWritten(value: unknown, source: string): string {
+  if (!MAYBE_INEXACT.test(source)) return JSON.stringify(value);
+  return JSON.stringify(withDigits(value, parsedExactly(source, (digits) => new Digits(digits))));
+}
+
+const MAYBE_INEXACT = /\d[\d.]{15}|\d[eE]|-0/;
+
+class Digits {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function withDigits(value: unknown, read: unknown): unknown {
+  if (read instanceof Digits) return value === Number(read.text) ? rawJson(read.text) : value;
+  if (typeof value !== "object" || value === null || typeof read !== "object" || read === null) return value;
+  const before = read as Record<string, unknown>;
+  if (Array.isArray(value)) return value.map((item, index) => withDigits(item, before[index]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, Object.hasOwn(before, name) ? withDigits(member, before[name]) : member]));
 }

@@ -48,7 +48,7 @@ const many = (rows: number, wait = 0) => stateless(1, "tools/call", { name: "man
 
 describe("frequency", () => {
   test("calls of tools are counted for the group above, lists are not", async () => {
-    const team = await limited({ frequency: { max_calls_per_minute: 60, burst_limit: 2, max_calls_per_day: 100 } });
+    const team = await limited({ frequency: { max_calls_per_minute: 1, burst_limit: 2, max_calls_per_day: 100 } });
     for (let i = 0; i < 4; i++) expect((await post(at(ids.modern), team.apiKey, stateless(1, "tools/list"))).status).toBe(200);
     const answers = [];
     for (const id of [ids.modern, ids.old, ids.modern]) answers.push(await post(at(id), team.apiKey, echo()));
