@@ -85,11 +85,12 @@ export class JsonDocument {
     if (value === undefined) return null;
     const spelled = this.spelled.get(name);
     if (spelled !== undefined) return spelled;
-    const write = this.touched.has(name) ? (this.writers.get(name) ?? JSON.stringify) : null;
-    const member = write === JSON.stringify ? undefined : this.members.find((candidate) => candidate.name === name);
+    const touched = this.touched.has(name);
+    const write = this.writers.get(name);
+    const member = touched && write === undefined ? undefined : this.members.find((candidate) => candidate.name === name);
     if (member === undefined) return JSON.stringify(value);
     const source = this.source.slice(member.valueStart, member.valueEnd);
-    return write === null ? source : write(value, source);
+    return touched && write !== undefined ? write(value, source) : source;
   }
 
   /**
