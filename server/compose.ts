@@ -58,7 +58,10 @@ import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
 import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { LetterBox } from "./directory/tools/letter-box.ts";
+import { SessionNotes } from "./directory/tools/session-notes.ts";
+import { cancelMarked } from "./governance/tools/cancellation.ts";
 import { forgetLetters } from "./store/tool-letters.ts";
+import { forgetSessions } from "./store/tool-sessions.ts";
 import { expireApprovals } from "./store/approvals.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -177,6 +180,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
           every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
           every(OAUTH_TOKENS_PRUNED_MS, "prune_oauth_tokens", () => pruneOrphanTokens(db), log),
           every(LETTERS_FORGOTTEN_MS, "forget_tool_letters", () => forgetLetters(db), log),
+          every(LETTERS_FORGOTTEN_MS, "forget_tool_sessions", () => forgetSessions(db), log),
         ]
       : [];
     closers.push(async () => {
@@ -407,6 +411,8 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
   const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
+  const toolsMemory = toolMemory();
+  const sessionNotes = await SessionNotes.open({ connection, secrets, log, cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark) });
   const road = new Road({
     storedAnswers,
     judgeModel: config.judgeModel ?? null,
@@ -433,8 +439,9 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       send,
       credentials: recordedCredentials,
       origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
-      memory: toolMemory(),
+      memory: toolsMemory,
       letters: new LetterBox(connection.db, secrets, log),
+      notes: sessionNotes,
     },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
@@ -466,7 +473,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), feed.stop()]);
+      await Promise.all([follower.stop(), feed.stop(), sessionNotes.stop()]);
       await ledger.close();
     },
   };
