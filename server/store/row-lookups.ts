@@ -30,6 +30,8 @@ export interface RowLookup {
   readonly field: FieldName;
   /** SQL of an array of integers. */
   readonly hashes: RawBuilder<unknown>;
+  /** Whether a row without the field matches too. */
+  readonly absent: boolean;
 }
 
 const MOST_VALUES = 20;
@@ -49,7 +51,7 @@ export function lookupOf(field: FieldName, values: readonly unknown[]): RowLooku
       hashes.push(sql`(SELECT term FROM audit_json_terms(${JSON.stringify(value)}::text::jsonb) AS term LIMIT 1)`);
     } else hashes.push(hashOfValue(type, value));
   }
-  return { field, hashes: sql`ARRAY[${sql.join(hashes)}]` };
+  return { field, hashes: sql`ARRAY[${sql.join(hashes)}]`, absent: values.includes(null) };
 }
 
 function hashOfValue(type: Exclude<FieldType, "json">, value: unknown): RawBuilder<unknown> {
