@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Database, Trx } from "./database.ts";
-import type { RowLookup } from "./row-lookups.ts";
+import { HEADER_FIELDS, type RowLookup } from "./row-lookups.ts";
 
 /** A stretch of ids, its beginning included and its end not. */
 export interface IdRange {
@@ -76,7 +76,9 @@ function zonesOf(lookups: readonly RowLookup[]): RawBuilder<unknown> {
       SELECT (e & 65535)::integer AS zone FROM ${sql.ref(`wanted_${index}`)} w
         CROSS JOIN LATERAL (SELECT v.entries || '{}' AS entries FROM ${values} AND v.bucket = w.bucket OFFSET 0) v
         CROSS JOIN LATERAL unnest(v.entries[width_bucket(w.least, v.entries) + (CASE WHEN v.entries[width_bucket(w.least, v.entries)] = w.least THEN 0 ELSE 1 END) : width_bucket(w.most, v.entries)]) AS e`;
-    return absent ? sql`(${found} UNION ALL ${every} AND EXISTS (SELECT FROM ${values} AND v.bucket = -1))` : sql`(${found})`;
+    const more = absent ? sql` UNION ALL ${every} AND EXISTS (SELECT FROM ${values} AND v.bucket = -1)` : sql``;
+    const unknown = HEADER_FIELDS.includes(field) ? sql` UNION ALL ${every} AND NOT e.headers` : sql``;
+    return sql`(${found}${more}${unknown})`;
   });
   return sql.join(each, sql` INTERSECT `);
 }
