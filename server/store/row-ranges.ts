@@ -40,7 +40,7 @@ export async function candidateRanges(db: Database | Trx, query: RangeQuery, cur
   const { rows } = await sql<IdRange>`
     WITH ${sql.join(query.lookups.map((lookup, index) => wanted(lookup, index, query.tenantId)).concat(sql`nothing AS (SELECT)`))}
     SELECT z.from_id AS "from", z.to_id AS "to"
-    FROM (SELECT block, from_id, to_id, filled FROM audit_blocks b WHERE ${beyond("b")} AND ${inWindow} ORDER BY b.from_id ${order} OFFSET 0) b
+    FROM (SELECT block, from_id, to_id, filled${query.lookups.some(ofHeaders) ? sql`, headers` : sql``} FROM audit_blocks b WHERE ${beyond("b")} AND ${inWindow} ORDER BY b.from_id ${order} OFFSET 0) b
     CROSS JOIN LATERAL (
       SELECT * FROM (
         SELECT b.from_id, b.to_id WHERE NOT b.filled
@@ -54,6 +54,9 @@ export async function candidateRanges(db: Database | Trx, query: RangeQuery, cur
   const last = ranges.at(-1);
   return { ranges, cursor: last === undefined || rows.length < limit ? null : newestFirst ? last.from : last.to };
 }
+
+/** Blocks described long ago do not tell of headers. */
+const ofHeaders = ({ field }: Pick<RowLookup, "field">): boolean => HEADER_FIELDS.includes(field);
 
 /** The entries of a lookup's values: one row for each value, with its least and greatest entry and the bucket of both. */
 function wanted({ hashes }: RowLookup, index: number, tenantId: string | undefined): RawBuilder<unknown> {
@@ -77,7 +80,7 @@ function zonesOf(lookups: readonly RowLookup[]): RawBuilder<unknown> {
         CROSS JOIN LATERAL (SELECT v.entries || '{}' AS entries FROM ${values} AND v.bucket = w.bucket OFFSET 0) v
         CROSS JOIN LATERAL unnest(v.entries[width_bucket(w.least, v.entries) + (CASE WHEN v.entries[width_bucket(w.least, v.entries)] = w.least THEN 0 ELSE 1 END) : width_bucket(w.most, v.entries)]) AS e`;
     const more = absent ? sql` UNION ALL ${every} AND EXISTS (SELECT FROM ${values} AND v.bucket = -1)` : sql``;
-    const unknown = HEADER_FIELDS.includes(field) ? sql` UNION ALL ${every} AND NOT e.headers` : sql``;
+    const unknown = ofHeaders({ field }) ? sql` UNION ALL ${every} AND NOT b.headers` : sql``;
     return sql`(${found}${more}${unknown})`;
   });
   return sql.join(each, sql` INTERSECT `);
