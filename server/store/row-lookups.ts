@@ -44,23 +44,41 @@ export interface RowLookup {
 }
 
 const MOST_VALUES = 20;
+/** Of one JSON value: more would cost more to look up than they keep from being compared. */
+const MOST_PARTS = 3;
 
 /**
- * How to look for rows whose field is one of `values` (null: absent), or null when blocks cannot tell: of many values, and
- * of JSON that has no scalars of its own.
+ * How to look for rows whose field is one of `values` (null: absent), all of which hold; none when blocks cannot tell: of
+ * many values, and of JSON that has no scalars of its own.
  */
-export function lookupOf(field: FieldName, values: readonly unknown[]): RowLookup | null {
-  if (!LOOKED_UP.includes(field) || values.length === 0 || values.length > MOST_VALUES) return null;
+export function lookupsOf(field: FieldName, values: readonly unknown[]): RowLookup[] {
+  if (!LOOKED_UP.includes(field) || values.length === 0 || values.length > MOST_VALUES) return [];
   const { type } = FIELDS[field];
-  const hashes: RawBuilder<unknown>[] = [];
-  for (const value of values) {
-    if (value === null) hashes.push(sql`${sql.lit(ABSENT_HASH)}`);
-    else if (type === "json") {
-      if (!hasTerms(value)) return null;
-      hashes.push(HEADER_FIELDS.includes(field) ? sql`hashtext(${headerTerm(value)}::text)` : sql`(SELECT term FROM audit_json_terms(${JSON.stringify(value)}::text::jsonb) AS term LIMIT 1)`);
-    } else hashes.push(hashOfValue(type, value));
-  }
-  return { field, hashes: sql`ARRAY[${sql.join(hashes)}]`, absent: values.includes(null) };
+  const present = values.filter((value) => value !== null);
+  const absent = present.length < values.length;
+  const lookup = (hashes: readonly RawBuilder<unknown>[]): RowLookup => ({ field, absent, hashes: sql`ARRAY[${sql.join(absent ? [...hashes, sql`${sql.lit(ABSENT_HASH)}`] : hashes)}]` });
+  if (type !== "json") return [lookup(present.map((value) => hashOfValue(type, value)))];
+  const parts = present.map(partsOf);
+  if (parts.some((some) => some.length === 0)) return [];
+  const [only] = parts;
+  if (only !== undefined && parts.length === 1) return only.slice(0, MOST_PARTS).map((part) => lookup([hashOfPart(field, part)]));
+  return [lookup(parts.map(([part]) => hashOfPart(field, part)))];
+}
+
+/** What stands for a JSON value, a scalar member each, longest first: an id tells more than a common word. */
+function partsOf(value: unknown): unknown[] {
+  const scalar = (member: unknown): boolean => typeof member !== "object" || member === null;
+  if (scalar(value)) return [value];
+  const byLength = (members: readonly [string, unknown][]) => members.filter(([, member]) => scalar(member)).sort(([, a], [, b]) => String(b).length - String(a).length);
+  const members = byLength(Object.entries(value as object));
+  return Array.isArray(value) ? members.map(([, member]) => [member]) : members.map(([name, member]) => ({ [name]: member }));
+}
+
+function hashOfPart(field: FieldName, part: unknown): RawBuilder<unknown> {
+  if (!HEADER_FIELDS.includes(field)) return sql`(SELECT term FROM audit_json_terms(${JSON.stringify(part)}::text::jsonb) AS term LIMIT 1)`;
+  // Of anything but an object a term that no headers have.
+  const [header] = typeof part === "object" && part !== null && !Array.isArray(part) ? Object.entries(part) : [];
+  return sql`hashtext(${header === undefined ? "" : `${header[0]}=${header[1]}`}::text)`;
 }
 
 function hashOfValue(type: Exclude<FieldType, "json">, value: unknown): RawBuilder<unknown> {
@@ -76,16 +94,4 @@ function hashOfValue(type: Exclude<FieldType, "json">, value: unknown): RawBuild
     case "timestamp":
       return sql`hashint8((extract(epoch FROM ${value}::timestamptz) * 1000000)::bigint)`;
   }
-}
-
-/** Of one header of an object; of anything else a term that no headers have. */
-function headerTerm(value: unknown): string {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "";
-  const [name, text] = Object.entries(value).find(([, member]) => typeof member !== "object" || member === null) ?? [];
-  return `${name}=${text}`;
-}
-
-function hasTerms(value: unknown): boolean {
-  if (typeof value !== "object" || value === null) return true;
-  return Object.values(value).some((member) => typeof member !== "object" || member === null);
 }
