@@ -11,7 +11,7 @@ export interface RowSearch extends RangeQuery {
 const FEWEST_ZONES = 24;
 const MOST_ZONES = 512;
 /** Rows looked at for nothing but the count come to a few thousand, however many match. */
-const COUNTED_ZONES = 64;
+const COUNTED_ZONES = 48;
 
 type Bounds = { readonly from: string | null; readonly to: string | null };
 
@@ -83,10 +83,13 @@ export async function firstMatching(db: Database | Trx, search: RowSearch, wante
   return { ids: ids.slice(0, wanted), total: ids.length, exact: true };
 }
 
-/** Zones that likely have `missing` rows, after `found` in those looked at. Each has one, but for chance. */
+/**
+ * Zones that likely have `missing` rows, after `found` in those looked at. A zone has a row of each value but for chance,
+ * though maybe none of two values at once: as many again as were not enough.
+ */
 function zonesFor(missing: number, found: number, looked: number): number {
   const each = looked === 0 ? Number.POSITIVE_INFINITY : Math.max(1, found / looked);
-  return Math.min(MOST_ZONES, Math.max(FEWEST_ZONES, Math.ceil((missing / each) * 1.2)));
+  return Math.min(MOST_ZONES, Math.max(FEWEST_ZONES, looked, Math.ceil((missing / each) * 1.2)));
 }
 
 async function idsIn(db: Database | Trx, search: RowSearch, bounds: readonly Bounds[], wanted: number): Promise<string[]> {
