@@ -133,6 +133,17 @@ describe("what goes in", () => {
     await change({ timeout_seconds: 10, on_judge_failure: "block" });
   });
 
+  test("is given up when the caller hangs up, and both rows say why", async () => {
+    const hangUp = new AbortController();
+    const seen = judge.seen.length;
+    const asking = fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", signal: hangUp.signal, headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", "x-correlation-id": "left-the-judge" }, body: JSON.stringify({ model: "fake-1", messages: user(fresh("slow-judge")) }) }).catch(() => null);
+    while (judge.seen.length === seen) await new Promise((resolve) => setImmediate(resolve));
+    hangUp.abort();
+    await asking;
+    const rows = await rowsOf(admin, { correlation_id: "left-the-judge" }, 2);
+    expect(rows.map(({ proxy_subtype: of, error_type: why, http_status_code: status }) => [of, why, status]).sort()).toEqual([["chat_completions", "client_disconnected", 499], ["semantic_policy_judge", "client_disconnected", 499]]);
+  });
+
   test("is marked and passes where the policy warns", async () => {
     await change({ action: "warn" });
     const { id, status, headers } = await ask(fresh("dragons"));
