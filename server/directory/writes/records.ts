@@ -76,7 +76,7 @@ export function records<Row extends { id: string }, Insert extends { id: string 
 
   async function refuseTwin(write: Write, scope: Scope, candidate: Insert | Row): Promise<void> {
     const twin = await spec.twin(write, scope, candidate);
-    if (twin !== undefined && twin !== candidate.id) throw new Refused(refuse("conflict", `There is already a ${noun} of this name.`, { extra: { existing_id: twin } }));
+    if (twin !== undefined && twin !== candidate.id) throw new Refused(refuse("conflict", `There is already ${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun} of this name.`, { extra: { existing_id: twin } }));
   }
 
   return {
