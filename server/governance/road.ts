@@ -202,17 +202,15 @@ export class Road {
     settle(call, isRefusal(answer) ? null : answer.usage);
     errand.settled?.(call, answer);
     const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
-    const outcome: Outcome = isRefusal(answer) ? outcomeOf(answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
+    const outcome: Outcome = isRefusal(answer) ? refusedOutcome(call, answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
     closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers: {} });
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {
-    const why = abortReason(call);
-    const outcome: Outcome = why === "client_disconnected" ? { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" } : why === "gateway_interrupted" ? { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" } : outcomeOf(refusal);
-    const shown = why === "gateway_interrupted" ? refuse("draining") : refusal;
+    const shown = abortReason(call) === "gateway_interrupted" ? refuse("draining") : refusal;
     const { headers, body } = route.surface.refusal(shown, call);
-    return this.sendWhole(call, route, ERRORS[shown.code].status, { ...headers, ...shown.headers }, new TextEncoder().encode(body), outcome);
+    return this.sendWhole(call, route, ERRORS[shown.code].status, { ...headers, ...shown.headers }, new TextEncoder().encode(body), refusedOutcome(call, refusal));
   }
 
   private async sendWhole(call: Call, route: GovernedRoute, status: number, ownHeaders: Record<string, string>, body: Uint8Array, outcome: Outcome): Promise<Response> {
@@ -291,6 +289,14 @@ export class Road {
       if (this.open.size === 0) this.whenIdle?.();
     }
   }
+}
+
+/** What a refusal came to: where the caller or the gateway went away meanwhile, that is why there is no answer. */
+function refusedOutcome(call: Call, refusal: Refusal): Outcome {
+  const why = abortReason(call);
+  if (why === "client_disconnected") return { status: 499, errorType: why, errorMessage: "the caller hung up before the answer" };
+  if (why === "gateway_interrupted") return { status: 503, errorType: why, errorMessage: "the gateway stopped before the answer" };
+  return outcomeOf(refusal);
 }
 
 /** A call that left no room for its record leaves no trace and gets no service. */

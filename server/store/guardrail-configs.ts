@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from "kysely";
+import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
@@ -34,4 +34,11 @@ export const guardrailConfigStore: RecordStore<GuardrailConfigRow, GuardrailConf
 export async function guardrailConfigIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {
   const row = await db.selectFrom("guardrail_configs").select("id").where("tenant_id", "=", tenantId).where("name", "=", name).executeTakeFirst();
   return row?.id;
+}
+
+/** Names of configurations that ask the model as a guard, by its name or its id, at most `limit`. */
+export async function guardrailsAsking(db: Database | Trx, tenantId: string, model: { readonly id: string; readonly name: string }, limit: number): Promise<string[]> {
+  const asks = (named: string) => sql<boolean>`providers @> ${JSON.stringify([{ provider: "guard_model", model: named }])}::jsonb`;
+  const rows = await db.selectFrom("guardrail_configs").select("name").where("tenant_id", "=", tenantId).where((eb) => eb.or([asks(model.id), asks(model.name)])).orderBy("name").limit(limit).execute();
+  return rows.map((row) => row.name);
 }

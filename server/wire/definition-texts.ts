@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 
 /** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
-const WORDS: ReadonlySet<string> = new Set(["description", "title", "default", "const", "enum", "examples", "example"]);
+const WORDS: ReadonlySet<string> = new Set(["description", "server_description", "title", "default", "const", "enum", "examples", "example"]);
 
 const MAX_DEPTH = 64;
 

@@ -58,6 +58,7 @@ export function readQuery(url: URL): Record<string, string> {
 
 /** The value as its schema reads it, or a refusal that names each field. */
 export function check<T extends z.ZodType>(schema: T, value: unknown, code: ErrorCode): z.output<T> {
+  // What was sent tells a value of another type from one that is missing; it stands in no message.
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw invalid(code, parsed.error.issues.flatMap(fieldErrors));

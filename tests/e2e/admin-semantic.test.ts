@@ -115,3 +115,26 @@ describe("a semantic policy", () => {
     expect((await acme.send("GET", `${POLICIES}?search=x`)).body.total).toBe(0);
   });
 });
+
+describe("a guardrail configuration with a guard model", () => {
+  const GUARDRAILS = "/v1/admin/guardrails/configs";
+  const asking = (name: string, model: string) => ({ name, group_ids: [group, group], providers: [{ provider: "webhook", endpoint: "https://guard.example/v1" }, { provider: "guard_model", model }] });
+
+  test("names a model of its tenant that answers in words, or is refused by the field", async () => {
+    for (const model of ["not-there", strange.model, "e", embedding]) expect([model, ...refusal(await acme.send("POST", GUARDRAILS, asking("unjudged", model)))]).toEqual([model, 400, "invalid_body", ["providers.1.model"]]);
+    const { id } = (await acme.send("POST", GUARDRAILS, asking("judged by name", "m"))).body;
+    expect(refusal(await acme.send("PATCH", `${GUARDRAILS}/${id}`, { providers: asking("", "gone").providers }))).toEqual([400, "invalid_body", ["providers.1.model"]]);
+    expect((await acme.send("GET", `${GUARDRAILS}/${id}`)).body).toMatchObject({ group_ids: [group], providers: [{}, { model: "m" }] });
+    expect((await acme.send("DELETE", `${GUARDRAILS}/${id}`)).status).toBe(204);
+  });
+
+  test("keeps its model from going", async () => {
+    const made = (await acme.send("POST", "/v1/admin/llms", { name: "watchman", provider: "p", mode: "chat" })).body.id;
+    const configs = [];
+    for (const [name, model] of [["watched by name", "watchman"], ["watched by id", made]] as const) configs.push((await acme.send("POST", GUARDRAILS, asking(name, model))).body.id);
+    const kept = await acme.send("DELETE", `/v1/admin/llms/${made}`);
+    expect([kept.status, kept.body.code, kept.body.dependents]).toEqual([409, "in_use", ["the guardrail configurations watched by id, watched by name"]]);
+    for (const id of configs) expect((await acme.send("DELETE", `${GUARDRAILS}/${id}`)).status).toBe(204);
+    expect((await acme.send("DELETE", `/v1/admin/llms/${made}`)).status).toBe(204);
+  });
+});

@@ -127,8 +127,21 @@ describe("what goes in", () => {
     const passed = await ask(fresh(kind));
     expect(passed.status).toBe(200);
     expect(await rowOf(admin, { id: passed.id })).toMatchObject({ success: true, guardrails_degraded: true, semantic_policy_id: null });
-    expect(await rowsOf(admin, { parent_request_id: passed.id }, 1)).toHaveLength(1);
+    const nested = await rowsOf(admin, { parent_request_id: passed.id }, 1);
+    expect(nested).toHaveLength(1);
+    if (kind === "slow-judge") expect(nested[0]).toMatchObject({ success: false, error_type: "upstream_timeout" });
     await change({ timeout_seconds: 10, on_judge_failure: "block" });
+  });
+
+  test("is given up when the caller hangs up, and both rows say why", async () => {
+    const hangUp = new AbortController();
+    const seen = judge.seen.length;
+    const asking = fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", signal: hangUp.signal, headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json", "x-correlation-id": "left-the-judge" }, body: JSON.stringify({ model: "fake-1", messages: user(fresh("slow-judge")) }) }).catch(() => null);
+    while (judge.seen.length === seen) await new Promise((resolve) => setImmediate(resolve));
+    hangUp.abort();
+    await asking;
+    const rows = await rowsOf(admin, { correlation_id: "left-the-judge" }, 2);
+    expect(rows.map(({ proxy_subtype: of, error_type: why, http_status_code: status }) => [of, why, status]).sort()).toEqual([["chat_completions", "client_disconnected", 499], ["semantic_policy_judge", "client_disconnected", 499]]);
   });
 
   test("is marked and passes where the policy warns", async () => {
@@ -201,6 +214,18 @@ describe("what comes out", () => {
     expect([status, text.includes("[DONE]")]).toEqual([200, true]);
     const nested = await rowsOf(admin, { parent_request_id: id }, 1);
     expect(nested[0].custom_metadata.semantic_policy).toMatchObject({ verdict: "violation", mode: "shadow", direction: "output" });
+    await change({ mode: "enforce" });
+  });
+
+  test.each([false, true])("shows what it breaks in shadow on its own row where the verdict is known already (streamed: %p)", async (stream) => {
+    await change({ mode: "shadow" });
+    const words = fresh("dragons");
+    const first = await ask(words, { ...parrot, stream });
+    await rowsOf(admin, { parent_request_id: first.id }, 1);
+    const seen = judge.seen.length;
+    const { id } = await ask(words, { ...parrot, stream });
+    expect(await rowOf(admin, { id })).toMatchObject({ success: true, semantic_policy_id: null, custom_metadata: { semantic_policies: [{ policy_id: policy.id, verdict: "violation", mode: "shadow", direction: "output" }] } });
+    expect(judge.seen.length).toBe(seen);
     await change({ mode: "enforce" });
   });
 });

@@ -3,6 +3,7 @@ import type { UpstreamKey } from "@gatehouse/contracts/providers";
 import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
 import { bindModels } from "../../store/group-models.ts";
+import { guardrailsAsking } from "../../store/guardrail-configs.ts";
 import { judgesByDefault, modelIdByName, modelStore, recordHealth, type ModelInsert, type ModelPatch, type ModelRow } from "../../store/models.ts";
 import { providerById, providerByKey, type ProviderRow } from "../../store/providers.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
@@ -116,7 +117,9 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     const judges = await judgesByDefault(write.trx, row.tenant_id, row.id);
     const policies = await policiesJudgedBy(write.trx, row.tenant_id, row.id, NAMED_DEPENDENTS);
     const caches = await cachesEmbeddingWith(write.trx, row.tenant_id, row.id, NAMED_DEPENDENTS);
-    return [...(judges ? ["the tenant's default_judge_model_id"] : []), ...(policies.length > 0 ? [`the semantic policies ${policies.join(", ")}`] : []), ...(caches.length > 0 ? [`the semantic cache configurations ${caches.join(", ")}`] : [])];
+    const guardrails = await guardrailsAsking(write.trx, row.tenant_id, row, NAMED_DEPENDENTS);
+    const named = (what: string, names: readonly string[]) => (names.length > 0 ? [`the ${what} ${names.join(", ")}`] : []);
+    return [...(judges ? ["the tenant's default_judge_model_id"] : []), ...named("semantic policies", policies), ...named("semantic cache configurations", caches), ...named("guardrail configurations", guardrails)];
   },
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });

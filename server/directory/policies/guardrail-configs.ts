@@ -1,9 +1,10 @@
 import { GUARDRAIL_SURFACES, type GuardrailBuiltin, type GuardrailConfig, type GuardrailConfigCreate, type GuardrailConfigQuery, type GuardrailConfigUpdate, type GuardrailEngine, type GuardrailEngineWritten, type GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import type { FieldError } from "../../kernel/errors.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
-import { uuid } from "../../kernel/ids.ts";
+import { isUuid, uuid } from "../../kernel/ids.ts";
 import { guardrailConfigIdByName, guardrailConfigStore, type GuardrailConfigInsert, type GuardrailConfigPatch, type GuardrailConfigRow } from "../../store/guardrail-configs.ts";
-import { type Records, records } from "../writes/records.ts";
+import { modelIdByName, modelStore } from "../../store/models.ts";
+import { invalidField, type Records, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { checkGroups } from "./bound-groups.ts";
 import { engineKeyContext, type StoredEngine } from "./guardrail-entry.ts";
@@ -31,6 +32,10 @@ function read(row: GuardrailConfigRow): GuardrailConfig {
   };
 }
 
+function distinct<Ids extends string[] | null | undefined>(ids: Ids): Ids {
+  return (ids == null ? ids : [...new Set(ids)]) as Ids;
+}
+
 function storedEngines(row: { readonly providers: unknown }): readonly StoredEngine[] {
   return row.providers as readonly StoredEngine[];
 }
@@ -43,6 +48,20 @@ function sealEngines(write: Write, id: string, engines: readonly GuardrailEngine
     return { ...engine, api_key_sealed: sealed };
   });
   return JSON.stringify(stored);
+}
+
+/**
+ * A guard model that is not there could judge nothing, so every call would be blocked unjudged. One that is gone
+ * meanwhile may stay: who changes something else need not know.
+ */
+async function checkGuardModels(write: Write, tenantId: string, engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): Promise<void> {
+  for (const [index, { provider, model: named }] of engines.entries()) {
+    if (provider !== "guard_model" || named == null || before.some((known) => known.provider === provider && known.model === named)) continue;
+    const id = (await modelIdByName(write.trx, tenantId, named)) ?? (isUuid(named) ? named : undefined);
+    const model = id === undefined ? undefined : await modelStore.find(write.trx, tenantId, id);
+    if (model === undefined) throw invalidField(`providers.${index}.model`, "is no model of this tenant");
+    if (!model.modes.includes("chat") && !model.modes.includes("responses")) throw invalidField(`providers.${index}.model`, "is a model that holds no conversation");
+  }
 }
 
 /** `check` says what of the built-in settings cannot be compiled. */
@@ -61,6 +80,7 @@ export function guardrailConfigs(check: (builtin: GuardrailBuiltin) => readonly 
     async toInsert(write, tenantId, body) {
       await checkGroups(write, tenantId, body.group_ids, null);
       refuseUncompilable(body.builtin);
+      await checkGuardModels(write, tenantId, body.providers ?? [], []);
       const id = uuid();
       return {
         id,
@@ -68,7 +88,7 @@ export function guardrailConfigs(check: (builtin: GuardrailBuiltin) => readonly 
         name: body.name,
         description: body.description ?? null,
         enabled: body.enabled ?? true,
-        group_ids: body.group_ids ?? null,
+        group_ids: distinct(body.group_ids) ?? null,
         surfaces: JSON.stringify(surfacesOf(body.surfaces)),
         builtin: JSON.stringify(body.builtin ?? {}),
         providers: sealEngines(write, id, body.providers ?? [], []),
@@ -79,9 +99,11 @@ export function guardrailConfigs(check: (builtin: GuardrailBuiltin) => readonly 
     async toPatch(write, tenantId, row, body) {
       await checkGroups(write, tenantId, body.group_ids, row.group_ids);
       refuseUncompilable(body.builtin);
-      const { surfaces, builtin, providers, ...rest } = body;
+      await checkGuardModels(write, tenantId, body.providers ?? [], storedEngines(row));
+      const { surfaces, builtin, providers, group_ids: groupIds, ...rest } = body;
       return {
         ...rest,
+        ...(groupIds === undefined ? {} : { group_ids: distinct(groupIds) }),
         ...(surfaces === undefined ? {} : { surfaces: JSON.stringify(surfacesOf(surfaces)) }),
         ...(builtin === undefined ? {} : { builtin: JSON.stringify(builtin) }),
         ...(providers === undefined ? {} : { providers: sealEngines(write, row.id, providers, storedEngines(row)) }),

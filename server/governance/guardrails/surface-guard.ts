@@ -20,7 +20,7 @@ export interface SurfaceGuard {
   /** For the operator's own instructions: they may say what would be an attack elsewhere. */
   readonly trusted: TextGuard;
   readonly engines: readonly BoundEngine[];
-  /** Whether a finding can change or end the call. */
+  /** Whether a finding, or that nothing could be looked at, can change or end the call. */
   readonly enforces: boolean;
   /** Changes with every change of what guards. */
   readonly version: string;
@@ -56,7 +56,7 @@ export function guardOfEntries(entries: readonly GuardrailEntry[], surface: Guar
   }
   if (rules.length === 0 && engines.length === 0) return null;
   const trusted = rules.filter(({ detector }) => detector.check !== "prompt_injection" && detector.check !== "jailbreak");
-  const enforces = rules.some(({ action }) => action !== "warn") || engines.some(({ engine }) => engine.action !== "warn");
+  const enforces = rules.some(({ action }) => action !== "warn") || engines.some(({ engine }) => engine.action !== "warn" || engine.on_failure === "block");
   const version = entries.filter(({ surfaces }) => surfaces.has(surface)).map((entry) => entry.version).join(" ");
   return { surface, guard: { rules }, trusted: { rules: trusted }, engines, enforces, version };
 }

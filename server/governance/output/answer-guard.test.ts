@@ -105,6 +105,45 @@ describe("responses", () => {
   });
 });
 
+/** What a vendor says of the sources of an answer, with a mail address in every text of it. */
+const SOURCED = {
+  chat: { choices: [{ index: 0, message: { role: "assistant", content: "Found.", annotations: [{ type: "url_citation", url_citation: { url: "https://a.example", title: `By ${MAIL}`, content: `Mail ${MAIL}`, start_index: 0, end_index: 5 } }] }, finish_reason: "stop" }] },
+  responses: { output: [{ type: "message", content: [{ type: "output_text", text: "Found.", annotations: [{ type: "url_citation", url: "https://a.example", title: `By ${MAIL}`, start_index: 0, end_index: 5 }] }] }] },
+  gemini: {
+    candidates: [
+      {
+        content: { parts: [{ text: `Mail ${MAIL} now.` }] },
+        finishReason: "STOP",
+        groundingMetadata: {
+          webSearchQueries: [`who is ${MAIL}`, "mail"],
+          searchEntryPoint: { renderedContent: `<a href="https://a.example">${MAIL}</a>` },
+          groundingChunks: [{ web: { uri: "https://a.example", title: `By ${MAIL}` } }, { retrievedContext: { uri: "https://b.example", text: `Said ${MAIL}` } }],
+          groundingSupports: [{ segment: { startIndex: 0, endIndex: 26, text: `Mail ${MAIL} now.` }, groundingChunkIndices: [0] }],
+        },
+        citationMetadata: { citationSources: [{ title: `Of ${MAIL}`, uri: "https://c.example" }] },
+      },
+    ],
+  },
+} as const;
+
+describe("what an answer says of its sources", () => {
+  test.each(["chat", "responses", "gemini"] as const)("is guarded like the answer (%s)", (format) => {
+    const body = structuredClone(SOURCED[format]);
+    new AnswerGuard(ANSWER_FORMATS[format], runOf(REDACT)).whole(body as never);
+    expect(body).toEqual(JSON.parse(JSON.stringify(SOURCED[format]).replaceAll(MAIL, "[REDACTED:email]")));
+  });
+
+  test("is guarded in the events of its own, and told once", () => {
+    const responses = through("responses", [{ type: "response.output_text.annotation.added", output_index: 0, content_index: 0, annotation_index: 0, annotation: { type: "url_citation", url: "https://a.example", title: `By ${MAIL}` }, sequence_number: 4 }]);
+    expect(responses.events[0].annotation).toEqual({ type: "url_citation", url: "https://a.example", title: "By [REDACTED:email]" });
+    const [candidate] = SOURCED.gemini.candidates;
+    const gemini = through("gemini", [{ candidates: [{ ...candidate, finishReason: undefined, content: { parts: [{ text: "Mail joe@" }] } }] }, { candidates: [{ content: { parts: [{ text: "example.com now." }] } }] }]);
+    expect(gemini.text).not.toContain("joe");
+    expect(gemini.events.filter(({ candidates }) => candidates[0].groundingMetadata !== undefined)).toHaveLength(1);
+    expect(gemini.events.map(({ candidates }) => candidates[0].content.parts[0].text).join("")).toBe("Mail [REDACTED:email] now.");
+  });
+});
+
 describe("messages", () => {
   test("sources, results of hosted tools and thoughts are texts too", () => {
     const body = {

@@ -38,7 +38,7 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   if (isRefusal(provider)) return failed(provider);
   const { operation, body, stream, headers } = prepared;
   const reply = await provider.send(targetOf(model), { operation, body, stream, headers, abort, timeoutMs });
-  if (isProviderRefusal(reply)) return failed(reply);
+  if (isProviderRefusal(reply)) return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply);
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
   const passed = passedHeaders(response.headers);
@@ -109,9 +109,13 @@ function failed(refusal: Refusal): { readonly failure: Failure; readonly usage: 
   return { failure: failureOfRefusal(refusal), usage: null };
 }
 
+/** Whether the attempt was ended because it took too long. */
+function ranOut(call: Call | null, { signal }: AbortController): boolean {
+  return (signal.aborted && signal.reason === ("upstream_timeout" satisfies AbortReason)) || (call !== null && abortReason(call) === "upstream_timeout");
+}
+
 function brokenOff(call: Call | null, abort: AbortController, error: unknown): Refusal {
-  const timedOut = abort.signal.aborted && abort.signal.reason === ("upstream_timeout" satisfies AbortReason);
-  if (timedOut || (call !== null && abortReason(call) === "upstream_timeout")) return refuse("upstream_timeout");
+  if (ranOut(call, abort)) return refuse("upstream_timeout");
   return refuse("upstream_interrupted", undefined, { reason: error instanceof Error ? error.message : String(error) });
 }
 

@@ -38,6 +38,14 @@ describe("a long text", () => {
     );
   });
 
+  test("is never cut through a character", () => {
+    for (const offset of [0, 1]) {
+      const windows = windowsOf(`${"x".repeat(offset)}${"😀".repeat(30_000)}`) as string[];
+      expect(windows.length).toBeGreaterThan(1);
+      expect(windows.every((window) => window.isWellFormed())).toBe(true);
+    }
+  });
+
   test("that would take more than 16 of them is not judged", () => {
     expect(windowsOf("x".repeat(400_000))?.length).toBeWithin(10, 17);
     expect(windowsOf("x".repeat(600_000))).toBeNull();

@@ -46,13 +46,13 @@ const WINDOW = 32_000;
 const OVERLAP = 1_000;
 const MOST_WINDOWS = 16;
 
-/** A long text in pieces that are judged each; null when there are more of them than a call may cost. */
+/** A long text in pieces that are judged each, none with half a surrogate pair, which vendors refuse; null when there are more of them than a call may cost. */
 export function windowsOf(text: string): string[] | null {
-  if (text.length <= WINDOW) return [text];
+  if (text.length <= WINDOW) return [text.toWellFormed()];
   const windows: string[] = [];
   for (let at = 0; at === 0 || at + OVERLAP < text.length; at += WINDOW - OVERLAP) {
     if (windows.length === MOST_WINDOWS) return null;
-    windows.push(text.slice(at, at + WINDOW));
+    windows.push(text.slice(at, at + WINDOW).toWellFormed());
   }
   return windows;
 }

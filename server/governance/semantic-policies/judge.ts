@@ -52,21 +52,37 @@ export class Judge {
   }
 
   async judge(question: Question): Promise<Judged> {
-    const { call, policy, text } = question;
+    const task = this.taskOf(question);
+    if ("kind" in task) return task;
+    return worstOf(await Promise.all(task.windows.map((window) => this.judgeWindow({ ...question, text: window }, task.model))));
+  }
+
+  /** The verdict where no model has to be asked for it, else null. */
+  known(question: Question): Judged | null {
+    const task = this.taskOf(question);
+    if ("kind" in task) return task;
+    const verdicts = task.windows.map((window) => this.keptVerdict(keyOf({ ...question, text: window }, task.model)));
+    return verdicts.every((verdict) => verdict !== null) ? worstOf(verdicts) : null;
+  }
+
+  /** Which model is to judge which pieces of the text, or why none can. */
+  private taskOf({ call, policy, text }: Question): { readonly model: ModelEntry; readonly windows: readonly string[] } | Judged {
     const tenant = call.scope?.tenant;
     const model = tenant === undefined ? null : judgeOf(policy, tenant, this.parts.fallbackModel);
     if (model === null) return { kind: "failed", reason: "there is no judge model", cached: true };
     const windows = windowsOf(text);
-    if (windows === null) return { kind: "failed", reason: "the text is too long to be judged", cached: true };
-    const verdicts = await Promise.all(windows.map((window) => this.judgeWindow({ ...question, text: window }, model)));
-    return verdicts.find(({ kind }) => kind === "violation") ?? verdicts.find(({ kind }) => kind === "failed") ?? (verdicts[0] as Judged);
+    return windows === null ? { kind: "failed", reason: "the text is too long to be judged", cached: true } : { model, windows };
+  }
+
+  private keptVerdict(key: string): Judged | null {
+    const known = this.kept.get(key);
+    return known !== undefined && known.until > this.parts.clock.now() ? { ...known.verdict, cached: true } : null;
   }
 
   private async judgeWindow(question: Question, model: ModelEntry): Promise<Judged> {
-    const { policy, direction, text, call } = question;
-    const key = sha256Hex(JSON.stringify([call.scope?.tenant.id, policy.id, policy.constraintText, direction, model.id, model.modelName, model.provider.baseUrl, model.systemPrompt, text]));
-    const known = this.kept.get(key);
-    if (known !== undefined && known.until > this.parts.clock.now()) return { ...known.verdict, cached: true };
+    const key = keyOf(question, model);
+    const known = this.keptVerdict(key);
+    if (known !== null) return known;
     const verdict = await this.ask(question, model);
     if (verdict.kind !== "failed") this.kept.set(key, { verdict, until: this.parts.clock.now() + KEPT_MS });
     return { ...verdict, cached: false };
@@ -110,6 +126,15 @@ export class Judge {
     if (isRefusal(answer) && verdict.kind !== "failed") return { verdict: { kind: "failed", reason: answer.message }, unfit: false };
     return { verdict, unfit: isRefusal(answer) ? answer.code === "unsupported_parameter" : answer.failure !== null && (answer.status === 400 || answer.status === 422) };
   }
+}
+
+function keyOf({ call, policy, direction, text }: Question, model: ModelEntry): string {
+  return sha256Hex(JSON.stringify([call.scope?.tenant.id, policy.id, policy.constraintText, direction, model.id, model.modelName, model.provider.baseUrl, model.systemPrompt, text]));
+}
+
+/** What the verdicts on the pieces of a text come to; there is at least one. */
+function worstOf(verdicts: readonly Judged[]): Judged {
+  return verdicts.find(({ kind }) => kind === "violation") ?? verdicts.find(({ kind }) => kind === "failed") ?? (verdicts[0] as Judged);
 }
 
 /** A verdict as rows tell it. */

@@ -85,13 +85,17 @@ export class SemanticPolicies implements RequestControl {
     return given;
   }
 
-  /** Lets a stream flow and has it judged when it has ended. */
+  /** Lets a stream flow and has it judged when it has ended; what is known of its text without a judge stands on its own row. */
   private watched(call: Call, conversation: Conversation, policies: Policies, answer: StreamAnswer): Answer {
     const kept = new KeptStream(answer, MOST_WATCHED_BYTES);
-    call.whenEnded.push(() => {
+    let asked: Question[] = [];
+    call.beforeRecord.push(() => {
       if (kept.pieces === null) return;
       const text = textOfEvents(readPieces(conversation, kept.pieces).events);
-      for (const policy of policies) this.watch({ call, policy, direction: "output", text });
+      asked = policies.map((policy): Question => ({ call, policy, direction: "output", text })).filter((question) => !this.recalled(question));
+    });
+    call.whenEnded.push(() => {
+      for (const question of asked) this.watch(question);
     });
     return { ...answer, codec: kept };
   }
@@ -99,7 +103,7 @@ export class SemanticPolicies implements RequestControl {
   /** Judges a text by all of them at once; a refusal when one of them stops the call. Null text: it cannot be read. */
   private async apply(call: Call, policies: Policies, direction: Direction, text: string | null): Promise<Refusal | null> {
     const enforced = policies.filter(({ mode }) => mode === "enforce");
-    if (text !== null && text.trim() !== "") for (const policy of policies) if (policy.mode === "shadow") this.watch({ call, policy, direction, text });
+    if (text !== null && text.trim() !== "") for (const policy of policies) if (policy.mode === "shadow" && !this.recalled({ call, policy, direction, text })) this.watch({ call, policy, direction, text });
     if (text !== null && text.trim() === "") return null;
     const judged = await Promise.all(enforced.map(async (policy) => ({ policy, verdict: text === null ? UNREADABLE : await this.judge.judge({ call, policy, direction, text }) })));
     // The caller is gone, and its judges with it: the row says so, and nothing of policies that were not heard.
@@ -144,6 +148,13 @@ export class SemanticPolicies implements RequestControl {
         if (verdict.cached && verdict.kind !== "compliant" && this.open(call)) note(call, policy, direction, verdict);
       })
       .catch((error: unknown) => this.parts.log.warn("semantic_policy_failed", { call_id: call.id, error: error instanceof Error ? error : new Error(String(error)) }));
+  }
+
+  /** Tells the call's own row of a verdict that no judge has to be asked for; false where one has. */
+  private recalled(question: Question): boolean {
+    const verdict = this.judge.known(question);
+    if (verdict !== null && verdict.kind !== "compliant") note(question.call, question.policy, question.direction, verdict);
+    return verdict !== null;
   }
 
   /** Whether the call's row can still be written on. */

@@ -7,7 +7,7 @@ const encoder = new TextEncoder();
 export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(bodyOf(refusal)) }),
   // Inside a stream the official clients raise what stands under `error` as an object.
-  streamError: (refusal) => encoder.encode(`data: ${JSON.stringify({ error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code, ...refusal.extra } })}\n\n`),
+  streamError: (refusal) => encoder.encode(`data: ${JSON.stringify(isVerdict(refusal) ? bodyOf(refusal) : { error: { message: messageOf(refusal), type: "gateway_error", param: null, code: refusal.code, ...refusal.extra } })}\n\n`),
 };
 
 /** The same, with the error event of the Responses stream, which is flat. */
@@ -24,13 +24,15 @@ function bodyOf(refusal: Refusal): object {
     case "usage_limit_reached":
     case "run_ceiling_reached":
       return { error: refusal.message, ...refusal.extra };
-    case "guardrail_blocked":
-    case "argument_policy_denied":
-    case "semantic_policy_block":
-      return { error: { code: refusal.code, message: refusal.message, ...refusal.extra } };
     default:
+      if (isVerdict(refusal)) return { error: { code: refusal.code, message: refusal.message, ...refusal.extra } };
       return { error: messageOf(refusal), code: refusal.code, ...refusal.extra };
   }
+}
+
+/** What guardrails and policies say of a text: one body, whole or in a stream, with no member beside what interface 7.3 names. */
+function isVerdict({ code }: Refusal): boolean {
+  return code === "guardrail_blocked" || code === "argument_policy_denied" || code === "semantic_policy_block";
 }
 
 /** The message with each field that is wrong. */

@@ -2,6 +2,8 @@ import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import type { JsonObject } from "../document.ts";
 import { member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
 
+const SOURCES = ["groundingMetadata", "citationMetadata"] as const;
+
 /** A generated content, or a piece of one: both have the same shape. */
 export const geminiAnswerTexts: AnswerTexts = {
   counter: null,
@@ -18,6 +20,7 @@ export const geminiAnswerTexts: AnswerTexts = {
       // A call comes in one piece.
       contents.ends.push(`${index}.calls`);
       contents.token(candidate, spellingIn(candidate, "logprobsResult"), undefined);
+      sourceContents(candidate, contents);
       if (!whole && textIn(candidate, "finishReason") !== null) contents.ends.push(`${index}.`);
     }
     if (whole) contents.ends.push("");
@@ -25,6 +28,7 @@ export const geminiAnswerTexts: AnswerTexts = {
   },
   continuation(body) {
     for (const candidate of objectsIn(body, "candidates")) {
+      for (const name of SOURCES) delete candidate[spellingIn(candidate, name)];
       const content = objectIn(candidate, "content");
       if (content === null) continue;
       const key = spellingIn(content, "parts");
@@ -51,4 +55,25 @@ function partContents(part: JsonObject, index: number, channel: string, contents
   if (code !== null) contents.whole(code, spellingIn(code, "code"));
   const result = objectIn(part, "codeExecutionResult");
   if (result !== null) contents.whole(result, spellingIn(result, "output"));
+}
+
+/** What an answer rests on: it repeats the answer's own words beside those of its sources. */
+function sourceContents(candidate: JsonObject, contents: ContentsList): void {
+  const [grounding, citations] = SOURCES.map((name) => objectIn(candidate, name));
+  if (grounding != null) {
+    for (const name of ["webSearchQueries", "imageSearchQueries", "retrievalQueries"]) {
+      const queries = member(grounding, name);
+      if (Array.isArray(queries)) for (const at of queries.keys()) contents.whole(queries, at);
+      else contents.whole(grounding, spellingIn(grounding, name));
+    }
+    for (const support of objectsIn(grounding, "groundingSupports")) wordsIn(objectIn(support, "segment"), contents);
+    for (const chunk of objectsIn(grounding, "groundingChunks")) for (const name of ["web", "retrievedContext", "maps", "image"]) wordsIn(objectIn(chunk, name), contents);
+    const entry = objectIn(grounding, "searchEntryPoint");
+    if (entry !== null) contents.whole(entry, spellingIn(entry, "renderedContent"));
+  }
+  if (citations != null) for (const name of ["citationSources", "citations"]) for (const source of objectsIn(citations, name)) wordsIn(source, contents);
+}
+
+function wordsIn(holder: JsonObject | null, contents: ContentsList): void {
+  if (holder !== null) for (const name of ["text", "title"]) contents.whole(holder, name);
 }

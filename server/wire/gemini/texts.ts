@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { base64Slot, isTextType } from "../text-documents.ts";
 import { objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
 
 type Role = TextSlot["role"];
@@ -84,15 +85,6 @@ function documentSlot(part: JsonObject, role: Role, touch: () => void): TextSlot
   const data = objectIn(part, "inlineData");
   if (data === null) return [];
   const key = spellingIn(data, "data");
-  const base64 = data[key];
-  if (typeof base64 !== "string" || !isTextType(textIn(data, "mimeType") ?? "")) return [];
-  const replace = (next: string) => {
-    data[key] = Buffer.from(next, "utf8").toString("base64");
-    touch();
-  };
-  return [{ role, kind: "text", text: Buffer.from(base64, "base64").toString("utf8"), replace }];
-}
-
-function isTextType(mediaType: string): boolean {
-  return /^(?:text\/|application\/(?:json|xml|x-javascript|javascript|x-python|rtf)\b)/i.test(mediaType);
+  if (typeof data[key] !== "string" || !isTextType(textIn(data, "mimeType") ?? "")) return [];
+  return [base64Slot(data, key, role, touch)];
 }

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
+import { base64Slot, isTextType } from "../text-documents.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 
 type Role = TextSlot["role"];
@@ -91,6 +92,7 @@ function proseSlots(holder: JsonObject, role: Role, changed: () => void, slots: 
   for (const [name, value] of Object.entries(holder)) {
     if (name === "cache_control" || name === "citations") continue;
     if (typeof value === "string") {
+      if (name === "data" && holder.type === "base64" && typeof holder.media_type === "string" && isTextType(holder.media_type)) slots.push(base64Slot(holder, name, role, changed));
       const plainDocument = name === "data" && holder.type === "text";
       const sourceName = name === "source" && holder.type === "search_result";
       if (PROSE.has(name) || plainDocument || sourceName) slots.push(textMember(holder, name, role, changed));

@@ -1,5 +1,6 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import type { JsonObject } from "../document.ts";
+import { annotationsTexts } from "./annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
 
 /** Members of a message that hold texts: content, and what servers name reasoning. */
@@ -23,7 +24,7 @@ export const chatAnswerTexts: AnswerTexts = {
   continuation(body) {
     for (const [choice] of objectsOf(body.choices)) {
       const delta = objectOf(choice.delta);
-      for (const name of ["role", "tool_calls", "function_call"]) delete delta?.[name];
+      for (const name of ["role", "tool_calls", "function_call", "annotations"]) delete delta?.[name];
     }
   },
 };
@@ -41,6 +42,7 @@ function messageContents(message: JsonObject, index: number, contents: ContentsL
   for (const name of TEXTS) {
     textPieces(message, name, `${index}.${name}`, contents, 0);
   }
+  annotationsTexts(message, contents);
   const audio = objectOf(message.audio);
   if (audio !== null) contents.piece(`${index}.audio`, audio, "transcript");
   const group = `${index}.calls`;

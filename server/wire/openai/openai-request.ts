@@ -1,9 +1,13 @@
 import { definitionTexts } from "../definition-texts.ts";
 import type { JsonDocument, JsonObject } from "../document.ts";
 import type { InboundRequest, MemberNames, OutboundChanges, TextSlot } from "../inbound.ts";
+import { fileSlots } from "../text-documents.ts";
 import { numberOf, stringOf, wholeOf } from "./loose-fields.ts";
 import { choiceWithout, toolNames, toolsWithout } from "./offered-tools.ts";
 import { PlacedText, TextMeasure, type TextVisitor } from "./text-places.ts";
+
+/** Members in which files may stand. */
+const WITH_FILES = ["messages", "input", "prompt"] as const;
 
 /**
  * What the requests of OpenAI's text endpoints have in common. Made only from a body that has passed its endpoint's
@@ -105,7 +109,8 @@ export abstract class OpenAiRequest implements InboundRequest {
   }
 
   texts(): readonly TextSlot[] {
-    const slots: TextSlot[] = [];
+    // Files first: what a request ends in tells who spoke last.
+    const slots: TextSlot[] = WITH_FILES.flatMap((member) => fileSlots(this.body[member], () => this.changed(member)));
     this.visitAll((role, kind, holder, key, member) => slots.push(new PlacedText(role, kind, holder, key, () => this.changed(member))));
     return slots;
   }

@@ -1,5 +1,6 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import type { JsonObject } from "../document.ts";
+import { annotationsTexts, annotationTexts } from "../openai/annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
 import { visitMembers } from "../openai/text-places.ts";
 
@@ -35,6 +36,7 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
   const response = objectOf(event.response);
   const item = objectOf(event.item);
   const part = objectOf(event.part);
+  const annotation = objectOf(event.annotation);
   const channel = `${output}.${String(event.content_index ?? event.summary_index ?? 0)}.${type.replace(/\.(?:delta|done)$/, "")}`;
   if (response !== null) {
     outputContents(response, contents);
@@ -45,6 +47,8 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
     if (type.endsWith(".done")) contents.ends.push(`${output}.`);
   } else if (part !== null) {
     partContents(part, contents);
+  } else if (annotation !== null) {
+    annotationTexts(annotation, contents);
   } else if (BYTES.test(type)) {
     return;
   } else if (type.endsWith(".delta")) {
@@ -71,10 +75,14 @@ function itemContents(item: JsonObject, output: number, contents: ContentsList):
     return;
   }
   visitMembers("assistant", item, "output", (_role, kind, holder, key) => contents.whole(holder, key, kind));
-  for (const [part] of objectsOf(item.content)) contents.token(part, "logprobs", []);
+  for (const [part] of objectsOf(item.content)) {
+    annotationsTexts(part, contents);
+    contents.token(part, "logprobs", []);
+  }
 }
 
 function partContents(part: JsonObject, contents: ContentsList): void {
   visitMembers("assistant", part, "output", (_role, kind, holder, key) => contents.whole(holder, key, kind));
+  annotationsTexts(part, contents);
   contents.token(part, "logprobs", []);
 }

@@ -1,0 +1,62 @@
+import { expect, test } from "bun:test";
+import type { InboundRequest } from "./inbound.ts";
+import { readMessagesRequest } from "./messages/messages-request.ts";
+import { readChatRequest } from "./openai/chat-request.ts";
+import { readResponsesRequest } from "./responses/responses-request.ts";
+
+const UNCHANGED = { model: "m", defaultTemperature: null, defaultMaxTokens: null, systemPrompt: null };
+const bytes = (body: object) => new TextEncoder().encode(JSON.stringify(body));
+const base64 = (text: string) => Buffer.from(text, "utf8").toString("base64");
+
+function read(request: InboundRequest | { readonly fields: unknown }): InboundRequest {
+  if ("fields" in request) throw new Error(JSON.stringify(request.fields));
+  return request;
+}
+
+/** The texts of the request, and its body once the word `secret` is taken out of each. */
+function guarded(request: InboundRequest): { texts: string[]; out: any } {
+  const texts = request.texts().map((slot) => {
+    const { text } = slot;
+    if (text.includes("secret")) slot.replace(text.replaceAll("secret", "***"));
+    return text;
+  });
+  return { texts, out: JSON.parse(request.outbound(UNCHANGED)) };
+}
+
+const chatWith = (...files: object[]) => read(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content: [...files.map((file) => ({ type: "file", file })), { type: "text", text: "Read it." }] }] })));
+const fileIn = ({ out }: { out: any }, at = 0) => out.messages[0].content[at].file;
+
+test("a text file of a chat request is a text, whatever tells that it is one", () => {
+  const head = "data:text/markdown;charset=utf-8;base64,";
+  const urls = guarded(chatWith({ filename: "a", file_data: head + base64("größte secret") }, { filename: "b", file_data: "data:application/ld+json,%7B%22a%22:%22secret%22%7D" }, { filename: "c.CSV", file_data: base64("a;secret") }, { filename: "d.log", file_data: `data:application/octet-stream;base64,${base64("secret")}` }));
+  expect(urls.texts).toEqual(["größte secret", '{"a":"secret"}', "a;secret", "secret", "Read it."]);
+  expect([0, 1, 2, 3].map((at) => fileIn(urls, at).file_data)).toEqual([head + base64("größte ***"), `data:application/ld+json;base64,${base64('{"a":"***"}')}`, base64("a;***"), `data:application/octet-stream;base64,${base64("***")}`]);
+});
+
+test("other files are no texts and pass as they came", () => {
+  const files = [{ filename: "a.pdf", file_data: `data:application/pdf;base64,${base64("secret")}` }, { filename: "b.txt", file_id: "file-1" }, { filename: "b", file_data: base64("secret") }, { filename: "a.txt", file_data: `data:image/png;base64,${base64("secret")}` }];
+  const { texts, out } = guarded(chatWith(...files));
+  expect(texts).toEqual(["Read it."]);
+  expect(files.map((_file, at) => fileIn({ out }, at))).toEqual(files);
+});
+
+test("the text files of a Responses request are texts, in tool results too, and whoever spoke last stays last", () => {
+  const file = { type: "input_file", filename: "notes.txt", file_data: `data:text/plain;base64,${base64("secret")}` };
+  const request = read(readResponsesRequest(bytes({ model: "m", input: [{ role: "user", content: [file] }, { type: "function_call_output", call_id: "c", output: [file, { type: "input_text", text: "done" }] }] })));
+  expect(request.texts().at(-1)).toMatchObject({ role: "tool", text: "done" });
+  const { texts, out } = guarded(request);
+  expect(texts).toEqual(["secret", "secret", "done"]);
+  for (const held of [out.input[0].content[0], out.input[1].output[0]]) expect(held).toEqual({ ...file, file_data: `data:text/plain;base64,${base64("***")}` });
+});
+
+test("a text document in base64 of a Messages request is a text", () => {
+  const source = { type: "base64", media_type: "text/csv", data: base64("secret") };
+  const { texts, out } = guarded(read(readMessagesRequest(bytes({ model: "m", max_tokens: 1, messages: [{ role: "user", content: [{ type: "document", source }, { type: "document", source: { ...source, media_type: "application/pdf" } }] }] }), { maxTokensRequired: true })));
+  expect(texts).toEqual(["secret"]);
+  expect(out.messages[0].content.map(({ source: { data } }: any) => data)).toEqual([base64("***"), base64("secret")]);
+});
+
+test("what a hosted tool server is said to be is a word of a definition", () => {
+  const request = read(readResponsesRequest(bytes({ model: "m", input: "hi", tools: [{ type: "mcp", server_label: "s", server_url: "https://s.example", server_description: "Says secret things." }] })));
+  expect(request.definitions().map(({ text }) => text)).toEqual(["Says secret things."]);
+});
