@@ -24,6 +24,12 @@ export function isDigitAt(text: string, at: number): boolean {
   return isDigit(text.charCodeAt(at));
 }
 
+/** The character is a letter of ASCII. */
+export function isLetterAt(text: string, at: number): boolean {
+  const lower = text.charCodeAt(at) | 32;
+  return lower >= 97 && lower <= 122;
+}
+
 /** The character is one of `set`. Outside the text: no. */
 export function isOneOf(text: string, at: number, set: string): boolean {
   const character = text.charAt(at);

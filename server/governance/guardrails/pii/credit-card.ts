@@ -48,10 +48,8 @@ function passesLuhn(digits: string): boolean {
 
 /** No issuer has fewer. */
 const FEWEST_DIGITS = 12;
-/** No issuer's numbers begin with these. */
-const NO_ISSUER = "079";
 
-/** Whether the run of digits [start, end) is, or begins, a group of as many digits as the shortest card has. */
+/** Whether the run of digits [start, end) is, or begins, as many digits as the shortest card has. */
 function isLong(text: string, start: number, end: number): boolean {
   let digits = end - start;
   if (digits < 4) return false;
@@ -83,6 +81,6 @@ function cardAt(text: string, start: number): Found | null {
 export const creditCard: Detector = {
   check: "pii",
   maxLength: 23,
-  find: (text, from, to) => scanNumbers(text, from, to, 0, (start, end) => (isOneOf(text, start, NO_ISSUER) || !isLong(text, start, end) ? null : cardAt(text, start))),
+  find: (text, from, to) => scanNumbers(text, from, to, 0, (start, end) => (isLong(text, start, end) ? cardAt(text, start) : null)),
   openFrom: openNumberFrom,
 };

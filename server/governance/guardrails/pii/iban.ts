@@ -1,4 +1,4 @@
-import { isWordAt } from "../characters.ts";
+import { isLetterAt, isWordAt } from "../characters.ts";
 import type { Detector, Found } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
 
@@ -33,11 +33,6 @@ function lengthOfCharacters(shape: string, count: number): number | null {
     if (seen === count) return i + 1;
   }
   return null;
-}
-
-function isLetterAt(text: string, at: number): boolean {
-  const lower = text.charCodeAt(at) | 32;
-  return lower >= 97 && lower <= 122;
 }
 
 /** The number whose two letters stand before the run of digits at `digits`, if it starts at or behind `cursor`. */
