@@ -40,6 +40,20 @@ function reason(pattern: string, error: RE2JSException): string {
   return error.message.replace("error parsing regexp: ", "");
 }
 
+/**
+ * A pattern compiles to more instructions only by counts inside counts or very high ones, and each may cost a step for
+ * every character of a text.
+ */
+const MOST_INSTRUCTIONS = 1_200;
+
+/** Patterns that compile and whose counted repetitions make them so large that they are not to be stored. */
+export function largePatterns(sources: readonly string[]): readonly PatternProblem[] {
+  return sources.flatMap((pattern, index) => {
+    const size = RE2JS.compile(pattern).programSize();
+    return size <= MOST_INSTRUCTIONS ? [] : [{ index, pattern, message: `is too large: its counted repetitions make ${size} instructions, ${MOST_INSTRUCTIONS} are allowed; use lower counts (a match has at most ${WINDOW - 1} characters)` }];
+  });
+}
+
 function compilePattern(pattern: string): Pattern | string {
   if (pattern.length === 0 || pattern.length > MOST_CHARACTERS) return `must have 1 to ${MOST_CHARACTERS} characters`;
   try {
@@ -65,7 +79,7 @@ function placesIn(starts: PatternStarts, text: string, from: number, to: number)
   return places;
 }
 
-/** Longer, and looking at the end of a text would cost more than holding it back does. */
+/** Longer, and looking for beginnings of matches would cost more than it saves. */
 const LONGEST_UNFINISHED = 8_000;
 
 /** An expression of what matches of any of the patterns begin with; null where that is not known. */
@@ -74,17 +88,6 @@ function begunOf(sources: readonly string[]): string | null {
   if (begun.includes(null)) return null;
   const expression = begun.map((one) => `(?:${one ?? ""})`).join("|");
   return expression.length > LONGEST_UNFINISHED ? null : expression;
-}
-
-/** What the end of a text must match for text to come to make a difference; null where that is not known. */
-function compileUnfinished(begun: string | null): RE2JS | null {
-  if (begun === null) return null;
-  try {
-    return RE2JS.compile(`(?:${begun})\\z`);
-  } catch (error) {
-    if (error instanceof RE2JSException) return null;
-    throw error;
-  }
 }
 
 /**
@@ -108,7 +111,6 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
   }
 
   const begun = begunOf(sources);
-  const unfinished = compileUnfinished(begun);
   const starts = begun === null ? null : patternStarts(sources, begun);
 
   /** Where the match of `pattern` that starts at `at` ends; null when none does within the window. */
@@ -191,13 +193,11 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     },
     openFrom(text) {
       const base = Math.max(0, text.length - WINDOW + 1);
-      if (unfinished === null) return base;
-      // One character more, so that word boundaries see what stands before.
-      const before = Math.max(0, base - 1);
-      const end = text.slice(before);
-      if (!unfinished.test(end)) return text.length;
-      const matcher = unfinished.matcher(end);
-      return matcher.find() ? Math.max(base, before + matcher.start()) : text.length;
+      if (starts === null) return base;
+      for (let at = starts.next(text, base, text.length); at < text.length; at = starts.next(text, at + 1, text.length)) {
+        if (starts.isUnfinished(text, at)) return at;
+      }
+      return text.length;
     },
   };
 }

@@ -54,6 +54,11 @@ export class PatternStarts {
     this.#before = sources.some((source) => CONDITION_BEFORE.test(source)) ? BEFORE : BEFORE.slice(0, 1);
   }
 
+  /** Instructions of what the end of a text is compared with. */
+  get size(): number {
+    return this.#begun.programSize();
+  }
+
   /** The first place of [from, to) where a match may begin; `to` when there is none. */
   next(text: string, from: number, to: number): number {
     const first = this.#first;
@@ -68,6 +73,11 @@ export class PatternStarts {
   /** The patterns that match at the start of `window`, or behind its first character. */
   matching(window: string, isBehindOne: boolean): readonly number[] {
     return (isBehindOne ? this.#wholeBehindOne : this.#whole).match(window);
+  }
+
+  /** Whether the text from `at` on may be the beginning of a match that more text could make or change. */
+  isUnfinished(text: string, at: number): boolean {
+    return at === 0 ? this.#begun.test(text) : this.#begunBehindOne.test(text.slice(at - 1));
   }
 
   /** Whether a match may begin with the character at `at`, not one that is followed further. */
@@ -117,10 +127,14 @@ export class PatternStarts {
   }
 }
 
-/** As the constructor, null for patterns that are together too large for it. */
+/** With more instructions, looking for beginnings of matches costs more than it saves. */
+const MOST_INSTRUCTIONS = 1_500;
+
+/** As the constructor; null for patterns that are together too large for it. */
 export function patternStarts(sources: readonly string[], begun: string): PatternStarts | null {
   try {
-    return new PatternStarts(sources, begun);
+    const starts = new PatternStarts(sources, begun);
+    return starts.size > MOST_INSTRUCTIONS ? null : starts;
   } catch (error) {
     if (error instanceof RE2JSException) return null;
     throw error;
