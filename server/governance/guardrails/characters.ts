@@ -24,6 +24,16 @@ export function isDigitAt(text: string, at: number): boolean {
   return isDigit(text.charCodeAt(at));
 }
 
+const SPACE = /\s/;
+const IS_SPACE = Uint8Array.from({ length: 65_536 }, (_, code) => (SPACE.test(String.fromCharCode(code)) ? 1 : 0));
+
+/** Where the word at the end of `text` starts, or `least` where it starts before that: what has no white space in it. */
+export function lastWordFrom(text: string, least: number): number {
+  let start = text.length;
+  while (start > least && IS_SPACE[text.charCodeAt(start - 1)] === 0) start--;
+  return start;
+}
+
 /** The character is a letter of ASCII. */
 export function isLetterAt(text: string, at: number): boolean {
   const lower = text.charCodeAt(at) | 32;

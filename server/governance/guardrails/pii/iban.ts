@@ -1,4 +1,4 @@
-import { isLetterAt, isWordAt } from "../characters.ts";
+import { isLetterAt, isWordAt, lastWordFrom } from "../characters.ts";
 import type { Detector, Found } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
 
@@ -65,7 +65,6 @@ export const iban: Detector = {
     const base = Math.max(0, text.length - 48);
     const end = text.slice(base);
     const open = OPEN.exec(end)?.index ?? end.length;
-    const word = /\S*$/.exec(end)?.index ?? end.length;
-    return base + Math.min(open, word);
+    return Math.min(base + open, lastWordFrom(text, base));
   },
 };
