@@ -3,6 +3,7 @@ import type { Detector, Found } from "../detector.ts";
 import { scanNumbers } from "../digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore, hasWordBefore } from "./number-context.ts";
 import { openQuantityFrom } from "./open-number.ts";
+import { goesOn, hasSevenDigits, leadsAt, MOST_LEADING } from "./phone-signs.ts";
 
 const PHONE_WORDS = contextWords(
   /phone|telefo|(?<![.\w])calls?(?![\w(])|\b(?:tel|cell|mobile|fax|whatsapp|sms|dial|hotline|landline|voicemail|text|ring|reach|contact|switchboard|callback)\b|telefon|handy|mobil|rufnummer|anruf|rufen|erreich|durchwahl|festnetz|\bruf\b|t[\u00e9e]l[\u00e9e]?\b|portable|appel|joindre|joignable|\bgsm\b|m[\u00f3o]vil|celular|ll[a\u00e1]m|tel[\u00e9e]fono|telem[\u00f3o]vel|ligue|ligar|\bliga\b|contac?t|cellulare|chiam|\bbel\b|bellen|mobiel|puhelin|soita|numero(?:on|ni)|kom[\u00f3o]rk|zadzwo|dzwo\u0144|\bara\b|aray|\bcep\b|\btlf\b|\u0442\u0435\u043b|\u0437\u0432\u043e\u043d|\u043c\u043e\u0431\u0438\u043b|\u96fb\u8a71|\u643a\u5e2f|\u7535\u8bdd|\u96fb\u8a71|\u624b\u6a5f|\u624b\u673a|\u81f4\u7535|\u62e8\u6253|\u8054\u7cfb|\u806f\u7d61|\u9023\u7d61|\uc804\ud654|\ud734\ub300|\uc5f0\ub77d|\u092b\u093c?\u094b\u0928|\u092b\u094b\u0928|\u092e\u094b\u092c\u093e\u0907\u0932|\u0915\u0949\u0932|\u0647\u0627\u062a\u0641|\u062c\u0648\u0627\u0644|\u0627\u062a\u0635\u0644|\u0645\u0648\u0628\u0627\u064a\u0644/iuy,
@@ -68,22 +69,6 @@ function shapesAt(text: string, start: number, together: number): readonly Shape
   return BY_START.get(code)?.[isDigit(code) ? together : 0] ?? NO_SHAPES;
 }
 
-/** What stands between the digits of a number. */
-const SEPARATORS = " ()./-";
-const IS_SIGN = Uint8Array.from({ length: 128 }, (_, code) => (isDigit(code) ? 1 : SEPARATORS.includes(String.fromCharCode(code)) ? 1 : 0));
-
-/** A number has seven digits at least, with at most three signs between two of them. */
-function hasSevenDigits(text: string, start: number): boolean {
-  let digits = 0;
-  for (let at = start, signs = 0; ; at++) {
-    const code = text.charCodeAt(at);
-    if (isDigit(code)) {
-      if (++digits === 7) return true;
-      signs = 0;
-    } else if ((IS_SIGN[code] !== 1 && code !== PLUS) || ++signs > 3) return false;
-  }
-}
-
 /** Dates, times behind dates, network addresses, ISBNs and social security numbers are written with the same signs. */
 const NOT_A_PHONE = [
   /^(?:19|20)\d\d[ ./-](?:0?[1-9]|1[0-2])[ ./-](?:0?[1-9]|[12]\d|3[01])(?!\d)/,
@@ -131,29 +116,6 @@ function phoneAt(text: string, start: number, together: number): Found | null {
     if (sure >= SURE) best = { category: "phone", start, end, score: Math.min(sure, 0.95) };
   }
   return best;
-}
-
-const PLUS = 43;
-const BRACKET = 40;
-const SPACE = 32;
-
-/** Where the number with its first digits at `digits` may begin before them: a plus, a bracket, or both with a space between. */
-function leadsAt(text: string, digits: number): readonly number[] {
-  const before = text.charCodeAt(digits - 1);
-  const second = text.charCodeAt(digits - 2);
-  if (before === PLUS) return second === BRACKET ? LEADS.bracketPlus : LEADS.one;
-  if (before === BRACKET) return second === PLUS ? LEADS.plusBracket : second === SPACE && text.charCodeAt(digits - 3) === PLUS ? LEADS.plusSpaceBracket : LEADS.one;
-  return before === SPACE && second === PLUS ? LEADS.plusSpace : LEADS.none;
-}
-
-/** How many characters before the digits, the earliest first. */
-const LEADS = { none: [0], one: [1], bracketPlus: [2, 1], plusBracket: [2, 1], plusSpace: [2, 0], plusSpaceBracket: [3, 1] } as const;
-const MOST_LEADING = 3;
-
-/** Whether only digits and the signs between them follow for six characters. */
-function goesOn(text: string, first: number): boolean {
-  for (let at = first + 6; at > first; at--) if (IS_SIGN[text.charCodeAt(at)] !== 1) return false;
-  return true;
 }
 
 function phoneAround(text: string, digits: number, end: number, cursor: number, to: number): Found | null {
