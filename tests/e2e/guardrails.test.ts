@@ -256,6 +256,7 @@ describe("the control plane", () => {
   test("wrong input names the field", async () => {
     const bad = async (given: object) => (await world.admin.request("POST", "/v1/admin/guardrails/configs", { ...tenant, name: "bad", ...given })).body;
     expect((await bad({ builtin: { banned_patterns: ["ok", "(?=x)"] } })).fields).toEqual([{ field: "builtin.banned_patterns.1", message: expect.stringContaining("look-around") }]);
+    expect((await bad({ builtin: { banned_patterns: ["ok", "(x{1,30}){1,30}y"] } })).fields).toEqual([{ field: "builtin.banned_patterns.1", message: expect.stringContaining("too large") }]);
     expect((await bad({ builtin: { pii_action: "hide" } })).fields[0].field).toBe("builtin.pii_action");
     expect((await bad({ surfaces: { chat: true } })).fields[0].field).toBe("surfaces.chat");
     expect((await bad({ group_ids: [crypto.randomUUID()] })).fields[0].field).toBe("group_ids");

@@ -5,13 +5,22 @@ import { ANSWER_SURFACES, type AnswerSurface, type ToldCall } from "./answer-str
 import { type FakeVendor, fakeVendor } from "./fake-vendor.ts";
 import { startWorld, type World } from "./world.ts";
 
+interface Said {
+  readonly pieces: readonly string[];
+  readonly call?: ToldCall;
+  /** How long a vendor takes for a frame of a stream; without it they are all there at once. */
+  readonly paceMs?: number;
+}
+
 /** What the vendors say: the model's name picks one. */
 export const SAID = {
+  /** In tokens as models write them, one after the other. */
+  paced: { pieces: ["Certainly", ", ", "the ", "meet", "ing ", "is ", "at ", "noon ", "in ", "the ", "green ", "room", "."], paceMs: 5 },
   plain: { pieces: ["All ", "is ", "well."] },
   personal: { pieces: ["Write to jo", "e@exam", "ple.com or pay with 4539 1488 ", "0343 6467 to", "day."] },
   query: { pieces: ["Look: "], call: { name: "run_sql", pieces: ['{"query":"SEL', 'ECT 1"}'] } },
   write: { pieces: ["Look: "], call: { name: "run_sql", pieces: ['{"query":"SELECT 1; DR', 'OP TABLE users"}'] } },
-} as const satisfies Record<string, { pieces: readonly string[]; call?: ToldCall }>;
+} as const satisfies Record<string, Said>;
 export type Line = keyof typeof SAID;
 
 export const REDACTED = "Write to [REDACTED:email] or pay with [REDACTED:credit_card] today.";
@@ -46,6 +55,19 @@ function engineAnswer(path: string, body: string): Response | Promise<Response> 
   return Response.json(body.includes(FORBIDDEN) ? { action: "block", check: "jailbreak" } : { action: "allow" });
 }
 
+/** The frames as a body that is written one frame every `paceMs`, or at once. */
+function framesAt(frames: readonly Uint8Array[], paceMs: number): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    async start(controller) {
+      for (const frame of frames) {
+        if (paceMs > 0) await Bun.sleep(paceMs);
+        controller.enqueue(frame);
+      }
+      controller.close();
+    },
+  });
+}
+
 /** A gateway in front of one server that speaks every vendor's format. */
 export async function startGuardedWorld(): Promise<GuardedWorld> {
   const vendor = fakeVendor(({ path, body }) => {
@@ -54,12 +76,12 @@ export async function startGuardedWorld(): Promise<GuardedWorld> {
     if (path.endsWith("/embeddings")) return Response.json({ object: "list", model: "m", data: [{ object: "embedding", index: 0, embedding: [0.5] }], usage: { prompt_tokens: 1, total_tokens: 1 } });
     if (asked.model === "guard") return Response.json(surfaceOfPath("/chat/completions").whole(body.includes(FORBIDDEN) ? "unsafe\nS1" : "safe"));
     if (path.endsWith("count_tokens")) return Response.json({ input_tokens: 1 });
-    const said: { pieces: readonly string[]; call?: ToldCall } = SAID[(Object.keys(SAID) as Line[]).find((line) => (asked.model ?? path).includes(line)) ?? "plain"];
+    const said: Said = SAID[(Object.keys(SAID) as Line[]).find((line) => (asked.model ?? path).includes(line)) ?? "plain"];
     const surface = surfaceOfPath(path);
     const isStream = asked.stream === true || path.includes(":stream");
     if (!isStream) return Response.json(surface.whole(said.pieces.join(""), said.call));
     const frames = surface.frames(said.pieces, said.call);
-    return new Response(new ReadableStream({ start: (controller) => (frames.forEach((frame) => controller.enqueue(frame)), controller.close()) }), { headers: { "content-type": surface.framing === "array" ? "application/json" : "text/event-stream" } });
+    return new Response(framesAt(frames, said.paceMs ?? 0), { headers: { "content-type": surface.framing === "array" ? "application/json" : "text/event-stream" } });
   });
   const world = await startWorld();
   const { admin, gateway } = world;

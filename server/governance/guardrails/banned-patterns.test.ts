@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { bannedPatterns } from "./banned-patterns.ts";
+import { bannedPatterns, largePatterns } from "./banned-patterns.ts";
 import { cpuMs } from "../../../tests/support/cpu-time.ts";
 
 function compiled(patterns: readonly string[]) {
@@ -52,6 +52,22 @@ describe("a pattern is refused, by its place and with the reason", () => {
       const result = bannedPatterns(["fine", pattern]);
       expect(result).toEqual({ problems: [{ index: 1, pattern, message: expect.stringMatching(reason) }] });
     });
+  }
+});
+
+test("counts that make a pattern too large are refused where patterns are stored, and nothing that is written out is", () => {
+  expect(largePatterns(["fine", "(x{1,30}){1,30}y", "x".repeat(1000), "(a?b|c)+".repeat(125), "\\d{1,95}"])).toEqual([{ index: 1, pattern: "(x{1,30}){1,30}y", message: expect.stringMatching(/too large: .* 1200 are allowed/) }]);
+});
+
+test("the end of a stream is looked at in bounded time, whatever the pattern", () => {
+  for (const pattern of ["(x{1,30}){1,30}y", "(.{1,90}){2}y", "[a-z]{1,90}[a-z]{1,90}[a-z]{1,90}q", "(x{1,1000})y"]) {
+    const detector = compiled([pattern]);
+    const text = "x".repeat(600);
+    const began = cpuMs();
+    for (let end = 500; end < 600; end++) detector.openFrom(text.slice(0, end));
+    const each = cpuMs(began) / 100;
+    console.log(`${pattern.padEnd(36)} ${each.toFixed(3)} ms for each piece`);
+    expect(each).toBeLessThan(20);
   }
 });
 

@@ -1,5 +1,6 @@
 import { RE2JS, RE2JSException, RE2Set } from "re2js";
 import { type Detector, type Found, LEFT, WINDOW } from "./detector.ts";
+import { type PatternStarts, patternStarts } from "./pattern-starts.ts";
 import { unfinishedMatch } from "./unfinished-match.ts";
 
 const MOST_CHARACTERS = 1000;
@@ -39,6 +40,20 @@ function reason(pattern: string, error: RE2JSException): string {
   return error.message.replace("error parsing regexp: ", "");
 }
 
+/**
+ * A pattern compiles to more instructions only by counts inside counts or very high ones, and each may cost a step for
+ * every character of a text.
+ */
+const MOST_INSTRUCTIONS = 1_200;
+
+/** Patterns that compile and whose counted repetitions make them so large that they are not to be stored. */
+export function largePatterns(sources: readonly string[]): readonly PatternProblem[] {
+  return sources.flatMap((pattern, index) => {
+    const size = RE2JS.compile(pattern).programSize();
+    return size <= MOST_INSTRUCTIONS ? [] : [{ index, pattern, message: `is too large: its counted repetitions make ${size} instructions, ${MOST_INSTRUCTIONS} are allowed; use lower counts (a match has at most ${WINDOW - 1} characters)` }];
+  });
+}
+
 function compilePattern(pattern: string): Pattern | string {
   if (pattern.length === 0 || pattern.length > MOST_CHARACTERS) return `must have 1 to ${MOST_CHARACTERS} characters`;
   try {
@@ -51,21 +66,28 @@ function compilePattern(pattern: string): Pattern | string {
   }
 }
 
-/** Longer, and looking at the end of a text would cost more than holding it back does. */
+/** More places where a match may begin, and a piece is searched as a whole. */
+const MOST_PLACES = PIECE / 32;
+
+/** The places of [from, to) where a match may begin; null when they are many. */
+function placesIn(starts: PatternStarts, text: string, from: number, to: number): readonly number[] | null {
+  const places: number[] = [];
+  for (let at = starts.next(text, from, to); at < to; at = starts.next(text, at + 1, to)) {
+    if (places.length === MOST_PLACES) return null;
+    places.push(at);
+  }
+  return places;
+}
+
+/** Longer, and looking for beginnings of matches would cost more than it saves. */
 const LONGEST_UNFINISHED = 8_000;
 
-/** What the end of a text must match for text to come to make a difference; null where that is not known. */
-function compileUnfinished(sources: readonly string[]): RE2JS | null {
+/** An expression of what matches of any of the patterns begin with; null where that is not known. */
+function begunOf(sources: readonly string[]): string | null {
   const begun = sources.map(unfinishedMatch);
   if (begun.includes(null)) return null;
-  const expression = `(?:${begun.map((one) => `(?:${one ?? ""})`).join("|")})\\z`;
-  if (expression.length > LONGEST_UNFINISHED) return null;
-  try {
-    return RE2JS.compile(expression);
-  } catch (error) {
-    if (error instanceof RE2JSException) return null;
-    throw error;
-  }
+  const expression = begun.map((one) => `(?:${one ?? ""})`).join("|");
+  return expression.length > LONGEST_UNFINISHED ? null : expression;
 }
 
 /**
@@ -88,7 +110,8 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     throw error;
   }
 
-  const unfinished = compileUnfinished(sources);
+  const begun = begunOf(sources);
+  const starts = begun === null ? null : patternStarts(sources, begun);
 
   /** Where the match of `pattern` that starts at `at` ends; null when none does within the window. */
   const endAt = (text: string, at: number, { behindOne, atStart }: Pattern): number | null => {
@@ -125,6 +148,17 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     return null;
   };
 
+  /** Where the longest match that starts at `at` ends; null when none does. */
+  const matchAt = (known: PatternStarts, text: string, at: number): number | null => {
+    let longest: number | null = null;
+    for (const index of known.matching(part(text, Math.max(0, at - 1), at + WINDOW), at > 0)) {
+      const pattern = patterns[index];
+      const end = pattern === undefined ? null : endAt(text, at, pattern);
+      if (end !== null && (longest === null || end > longest)) longest = end;
+    }
+    return longest;
+  };
+
   return {
     check: "banned_pattern",
     maxLength: WINDOW - 1,
@@ -132,6 +166,15 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
       const found: Found[] = [];
       for (let pieceStart = from; pieceStart < to; pieceStart += PIECE) {
         const pieceEnd = Math.min(to, pieceStart + PIECE);
+        const places = starts === null ? null : placesIn(starts, text, pieceStart, pieceEnd);
+        if (starts !== null && places !== null) {
+          for (const at of places) {
+            if (at < (found.at(-1)?.end ?? 0)) continue;
+            const end = matchAt(starts, text, at);
+            if (end !== null) found.push({ category: "banned_pattern", start: at, end, score: 1 });
+          }
+          continue;
+        }
         const present = set.match(part(text, Math.max(0, pieceStart - LEFT), pieceEnd + WINDOW));
         if (present.length === 0) continue;
         for (let at = Math.max(pieceStart, found.at(-1)?.end ?? 0); at < pieceEnd; ) {
@@ -150,13 +193,11 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
     },
     openFrom(text) {
       const base = Math.max(0, text.length - WINDOW + 1);
-      if (unfinished === null) return base;
-      // One character more, so that word boundaries see what stands before.
-      const before = Math.max(0, base - 1);
-      const end = text.slice(before);
-      if (!unfinished.test(end)) return text.length;
-      const matcher = unfinished.matcher(end);
-      return matcher.find() ? Math.max(base, before + matcher.start()) : text.length;
+      if (starts === null) return base;
+      for (let at = starts.next(text, base, text.length); at < text.length; at = starts.next(text, at + 1, text.length)) {
+        if (starts.isUnfinished(text, at)) return at;
+      }
+      return text.length;
     },
   };
 }

@@ -9,7 +9,7 @@ test("a beginning that stands at a place is always seen, in any case and with an
   fc.assert(
     fc.property(fc.array(letters, { minLength: 1, maxLength: 20 }), letters, fc.string(), (beginnings, before, after) => {
       const set = new Beginnings(beginnings);
-      for (const beginning of beginnings) expect(set.mayStandAt(`${before}${beginning.toUpperCase().replaceAll("\n", "\t")}${after}`, before.length)).toBe(true);
+      for (const beginning of beginnings) expect(set.standingAt(`${before}${beginning.toUpperCase().replaceAll("\n", "\t")}${after}`, before.length)).not.toBe(0);
     }),
   );
 });
@@ -17,7 +17,21 @@ test("a beginning that stands at a place is always seen, in any case and with an
 test("what no beginning stands at is passed", () => {
   const set = new Beginnings(["ignore", "<|", "you are"]);
   const text = "They ignited a <b> and your area";
-  expect([...text].flatMap((_, at) => (set.mayStandAt(text, at) ? [at] : []))).toEqual([]);
+  expect([...text].flatMap((_, at) => (set.standingAt(text, at) === 0 ? [] : [at]))).toEqual([]);
+});
+
+test("sets that are asked about together answer as each does alone", () => {
+  const set = fc.array(letters, { maxLength: 6 });
+  fc.assert(
+    fc.property(fc.array(set, { minLength: 1, maxLength: 8 }), letters, fc.string(), (sets, there, after) => {
+      const text = there + after;
+      const together = new Beginnings(...sets);
+      for (let at = 0; at < text.length; at++) {
+        expect(together.standingAt(text, at)).toBe(sets.reduce((sum, alone, bit) => sum | (new Beginnings(alone).standingAt(text, at) << bit), 0));
+      }
+    }),
+    { numRuns: 10 },
+  );
 });
 
 test("the first letters of an expression are those its matches begin with", () => {

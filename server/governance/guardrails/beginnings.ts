@@ -1,9 +1,9 @@
 const SPACE = 32;
 const SLOTS_BITS = 15;
 
-/** Goes on: more letters decide. */
-const PREFIX = 1;
-const WHOLE = 2;
+/** Sets that share a table: each has a bit that says a beginning is whole, and eight bits higher one that it goes on. */
+const MOST_SETS = 8;
+const WHOLE = (1 << MOST_SETS) - 1;
 
 /** In lower case, white space as a space: what the first letters of phrases are compared by. */
 const PLAIN = Uint16Array.from({ length: 65_536 }, (_, code) => {
@@ -21,42 +21,50 @@ function mixed(hash: number, code: number): number {
 }
 
 /**
- * A set of beginnings that costs one look-up for each character it is asked about and no allocation: a table of the
- * first characters, and one of the hashes of all that is longer. Two hashes may meet, so that now and then it says yes
- * where no beginning stands; it never says no where one does.
+ * Up to eight sets of beginnings that cost one look-up for each character they are asked about, all together, and no
+ * allocation: a table of the first characters, and one of the hashes of all that is longer. Two hashes may meet, so that
+ * now and then it says yes where no beginning stands; it never says no where one does.
  */
 export class Beginnings {
-  readonly #first = new Uint8Array(65_536);
-  readonly #longer = new Uint8Array(1 << SLOTS_BITS);
+  readonly #first = new Uint16Array(65_536);
+  readonly #longer = new Uint16Array(1 << SLOTS_BITS);
 
-  constructor(beginnings: Iterable<string>) {
-    const first = new Uint8Array(65_536);
-    for (const text of beginnings) {
-      const code = plain(text.charCodeAt(0));
-      first[code] = (first[code] ?? 0) | (text.length === 1 ? WHOLE : PREFIX);
-      let hash = code;
-      for (let i = 1; i < text.length; i++) {
-        hash = mixed(hash, plain(text.charCodeAt(i)));
-        const slot = hash >>> (32 - SLOTS_BITS);
-        this.#longer[slot] = (this.#longer[slot] ?? 0) | (i === text.length - 1 ? WHOLE : PREFIX);
+  constructor(...sets: readonly Iterable<string>[]) {
+    if (sets.length > MOST_SETS) throw new Error(`at most ${MOST_SETS} sets of beginnings`);
+    const first = new Uint16Array(65_536);
+    sets.forEach((beginnings, set) => {
+      for (const text of beginnings) {
+        const code = plain(text.charCodeAt(0));
+        const state = (length: number) => (text.length === length ? 1 : 1 << MOST_SETS) << set;
+        first[code] = (first[code] ?? 0) | state(1);
+        let hash = code;
+        for (let i = 1; i < text.length; i++) {
+          hash = mixed(hash, plain(text.charCodeAt(i)));
+          const slot = hash >>> (32 - SLOTS_BITS);
+          this.#longer[slot] = (this.#longer[slot] ?? 0) | state(i + 1);
+        }
       }
-    }
+    });
     for (let code = 0; code < first.length; code++) this.#first[code] = first[plain(code)] ?? 0;
   }
 
-  /** Whether one of them may stand at `at`, or the text ends before that is known. */
-  mayStandAt(text: string, at: number): boolean {
+  /** The sets, a bit each, of which one may stand at `at`, or the text ends before that is known. */
+  standingAt(text: string, at: number): number {
     const code = text.charCodeAt(at);
     let state = this.#first[code] ?? 0;
-    if (state !== PREFIX) return state !== 0;
+    let whole = state & WHOLE;
+    let open = (state >> MOST_SETS) & ~whole;
+    if (open === 0) return whole;
     const { length } = text;
     const longer = this.#longer;
     let hash = PLAIN[code] ?? 0;
-    for (let next = at + 1; state === PREFIX; next++) {
-      if (next >= length) return true;
+    for (let next = at + 1; open !== 0; next++) {
+      if (next >= length) return whole | open;
       hash = mixed(hash, PLAIN[text.charCodeAt(next)] ?? 0);
       state = longer[hash >>> (32 - SLOTS_BITS)] ?? 0;
+      whole |= state & open;
+      open &= (state >> MOST_SETS) & ~whole;
     }
-    return state !== 0;
+    return whole;
   }
 }

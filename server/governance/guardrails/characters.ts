@@ -24,6 +24,22 @@ export function isDigitAt(text: string, at: number): boolean {
   return isDigit(text.charCodeAt(at));
 }
 
+const SPACE = /\s/;
+const IS_SPACE = Uint8Array.from({ length: 65_536 }, (_, code) => (SPACE.test(String.fromCharCode(code)) ? 1 : 0));
+
+/** Where the word at the end of `text` starts, or `least` where it starts before that: what has no white space in it. */
+export function lastWordFrom(text: string, least: number): number {
+  let start = text.length;
+  while (start > least && IS_SPACE[text.charCodeAt(start - 1)] === 0) start--;
+  return start;
+}
+
+/** The character is a letter of ASCII. */
+export function isLetterAt(text: string, at: number): boolean {
+  const lower = text.charCodeAt(at) | 32;
+  return lower >= 97 && lower <= 122;
+}
+
 /** The character is one of `set`. Outside the text: no. */
 export function isOneOf(text: string, at: number, set: string): boolean {
   const character = text.charAt(at);

@@ -4,6 +4,7 @@ import { holdsFor } from "../../directory/policies/bound-groups.ts";
 import type { GuardrailEngineEntry, GuardrailEntry } from "../../directory/policies/guardrail-entry.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { FieldError } from "../../kernel/errors.ts";
+import { largePatterns } from "./banned-patterns.ts";
 import { compileTextGuard, type GuardSettings, type GuardSource, type Rule, type TextGuard } from "./text-guard.ts";
 
 /** A further engine of a configuration. */
@@ -93,10 +94,11 @@ function settingsOf(builtin: GuardrailBuiltin, surface: GuardrailSurface | null)
   };
 }
 
-/** What of the settings cannot be compiled, each with its field. */
+/** What of the settings cannot be compiled or costs too much to be stored, each with its field. */
 export function problemsOf(builtin: GuardrailBuiltin): FieldError[] {
   const { bannedPatterns } = settingsOf(builtin, null);
   if (bannedPatterns === undefined) return [];
   const guard = compileTextGuard({ bannedPatterns });
-  return "problems" in guard ? guard.problems.map(({ index, message }) => ({ field: `builtin.banned_patterns.${index}`, message })) : [];
+  const problems = "problems" in guard ? guard.problems : largePatterns(bannedPatterns.patterns);
+  return problems.map(({ index, message }) => ({ field: `builtin.banned_patterns.${index}`, message }));
 }

@@ -50,6 +50,36 @@ test("every beginning of every match is one that is known", () => {
   );
 }, 300_000);
 
+/** Where the match of `source` that starts at `at` ends; it is at most 95 characters long. */
+function endAt(source: string, whole: string, at: number): number | null {
+  const base = Math.max(0, at - 1);
+  const window = whole.slice(base, at + 96) + (at + 96 <= whole.length ? "\0" : "");
+  const matcher = RE2JS.compile(`\\A${at === 0 ? "" : "(?s:.)"}(?:${source})`).matcher(window);
+  const end = matcher.find() ? base + matcher.end() : at;
+  return end > at && end < at + 96 ? end : null;
+}
+
+test("what is found is the longest match at the first place with one, however rare such places are", () => {
+  let matches = 0;
+  fc.assert(
+    fc.property(fc.array(usable, { minLength: 1, maxLength: 3 }), text, fc.constantFrom(0, 40, 300), (patterns, few, filled) => {
+      const detector = bannedPatterns(patterns);
+      if ("problems" in detector) return;
+      const whole = `${few}${"-".repeat(filled)}${few}`;
+      const expected: [number, number][] = [];
+      for (let at = 0; at < whole.length; ) {
+        const ends = patterns.map((source) => endAt(source, whole, at)).filter((end) => end !== null);
+        if (ends.length > 0) expected.push([at, Math.max(...ends)]);
+        at = ends.length > 0 ? Math.max(...ends) : at + 1;
+      }
+      matches += expected.length;
+      expect([patterns, whole, detector.find(whole, 0, whole.length, true).map(({ start, end }) => [start, end])] as unknown).toEqual([patterns, whole, expected]);
+    }),
+    { numRuns: 150 },
+  );
+  expect(matches).toBeGreaterThan(50);
+}, 300_000);
+
 test("a stream is redacted as the whole text is, whatever the pattern", () => {
   fc.assert(
     fc.property(fc.array(usable, { minLength: 1, maxLength: 2 }), text, fc.integer({ min: 1, max: 7 }), (patterns, whole, size) => {

@@ -1,8 +1,8 @@
-import { IS_WORD, isWordAt } from "../characters.ts";
 import { type Detector, type Found, WINDOW } from "../detector.ts";
 import type { Check } from "../finding.ts";
-import { Beginnings, plain } from "../beginnings.ts";
+import { plain } from "../beginnings.ts";
 import { firstLetters } from "../first-letters.ts";
+import { phraseStarts } from "./phrase-starts.ts";
 
 /** A turn of phrase that says something of the intent of a text. */
 export interface Signal {
@@ -52,7 +52,7 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
       if (!node.signals.includes(compiled)) node.signals.push(compiled);
     }
   }
-  const beginnings = new Beginnings(begins);
+  const eachStart = phraseStarts(begins);
 
   const best = (text: string, start: number): Found | null => {
     let found: Found | null = null;
@@ -78,36 +78,27 @@ export function phraseDetector(check: Check, signals: readonly Signal[]): Detect
     }
     return true;
   };
-  /** The next place at or behind `from` where a signal could begin; `to` when there is none before it. */
-  const nextStart = (text: string, from: number, to: number): number => {
-    let wasWord = from > 0 && isWordAt(text, from - 1);
-    for (let at = from; at < to; at++) {
-      const isWord = IS_WORD[text.charCodeAt(at)] === 1;
-      if (isWord && wasWord) continue;
-      wasWord = isWord;
-      if (beginnings.mayStandAt(text, at)) return at;
-    }
-    return to;
-  };
 
   return {
     check,
     maxLength: WINDOW - 1,
     find(text, from, to) {
       const found: Found[] = [];
-      for (let at = nextStart(text, from, to); at < to; ) {
+      eachStart(text, from, to, (at) => {
         const value = best(text, at);
         if (value !== null) found.push(value);
-        at = nextStart(text, value?.end ?? at + 1, to);
-      }
+        return value?.end ?? at + 1;
+      });
       return found;
     },
     openFrom(text) {
-      const base = Math.max(0, text.length - WINDOW + 1);
-      for (let at = nextStart(text, base, text.length); at < text.length; at = nextStart(text, at + 1, text.length)) {
-        if (mayBegin(text, at)) return at;
-      }
-      return text.length;
+      let open = text.length;
+      eachStart(text, Math.max(0, text.length - WINDOW + 1), text.length, (at) => {
+        if (!mayBegin(text, at)) return at + 1;
+        open = at;
+        return null;
+      });
+      return open;
     },
   };
 }

@@ -1,5 +1,6 @@
-import { isDigitAt, isOneOf, isWordAt } from "../characters.ts";
-import { type Detector, type Found, scan } from "../detector.ts";
+import { isDigit, isDigitAt, isOneOf, isWordAt } from "../characters.ts";
+import type { Detector, Found } from "../detector.ts";
+import { scanNumbers } from "../digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore } from "./number-context.ts";
 import { openNumberFrom } from "./open-number.ts";
 
@@ -45,6 +46,20 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0;
 }
 
+/** No issuer has fewer. */
+const FEWEST_DIGITS = 12;
+
+/** Whether the run of digits [start, end) is, or begins, as many digits as the shortest card has. */
+function isLong(text: string, start: number, end: number): boolean {
+  let digits = end - start;
+  if (digits < 4) return false;
+  for (let at = end; digits < FEWEST_DIGITS; at++) {
+    if (isDigit(text.charCodeAt(at))) digits++;
+    else if (!isOneOf(text, at, " .-") || !isDigitAt(text, at + 1)) return false;
+  }
+  return true;
+}
+
 function cardAt(text: string, start: number): Found | null {
   if (isWordAt(text, start - 1) || continuesBefore(text, start, ".,-/")) return null;
   if (isOneOf(text, start - 1, "#-.") && isWordAt(text, start - 2)) return null;
@@ -54,8 +69,9 @@ function cardAt(text: string, start: number): Found | null {
   const end = start + shape.length;
   if (isWordAt(text, end) || (isOneOf(text, end, ".,-/") && isDigitAt(text, end + 1) && !text.startsWith("/", end))) return null;
   const digits = shape.replace(/\D/g, "");
+  if (!passesLuhn(digits) || /^(\d)\1+$/.test(digits)) return null;
   const issuer = ISSUERS.find(({ prefix, lengths }) => prefix.test(digits) && lengths.includes(digits.length));
-  if (issuer === undefined || /^(\d)\1+$/.test(digits) || !passesLuhn(digits)) return null;
+  if (issuer === undefined) return null;
   const context = contextBefore(text, start, CARD_WORDS);
   const score = issuer.score + (context === "kind" ? 0.1 : context === "other" ? -0.5 : 0);
   return { category: "credit_card", start, end, score };
@@ -65,6 +81,6 @@ function cardAt(text: string, start: number): Found | null {
 export const creditCard: Detector = {
   check: "pii",
   maxLength: 23,
-  find: (text, from, to) => scan(text, /(?<!\d)\d{4}(?=\d|[ .-]\d)/g, from, to, (at) => cardAt(text, at)),
+  find: (text, from, to) => scanNumbers(text, from, to, 0, (start, end) => (isLong(text, start, end) ? cardAt(text, start) : null)),
   openFrom: openNumberFrom,
 };

@@ -1,5 +1,6 @@
-import { isWordAt } from "../characters.ts";
-import { type Detector, type Found, scan } from "../detector.ts";
+import { isLetterAt, isWordAt, lastWordFrom } from "../characters.ts";
+import type { Detector, Found } from "../detector.ts";
+import { scanNumbers } from "../digit-runs.ts";
 
 /** Length of the number by country, from the registry of ISO 13616. */
 const LENGTHS: Readonly<Record<string, number>> = {
@@ -34,8 +35,10 @@ function lengthOfCharacters(shape: string, count: number): number | null {
   return null;
 }
 
-function ibanAt(text: string, start: number): Found | null {
-  if (isWordAt(text, start - 1)) return null;
+/** The number whose two letters stand before the run of digits at `digits`, if it starts at or behind `cursor`. */
+function ibanBefore(text: string, digits: number, cursor: number): Found | null {
+  const start = digits - 2;
+  if (start < cursor || !isLetterAt(text, start) || !isLetterAt(text, start + 1) || isWordAt(text, start - 1)) return null;
   const length = LENGTHS[text.slice(start, start + 2).toUpperCase()];
   if (length === undefined) return null;
   for (const shape of [COMPACT, GROUPED]) {
@@ -57,12 +60,11 @@ const OPEN = /[A-Za-z]{2}\d{2}[A-Za-z0-9 -]*$/;
 export const iban: Detector = {
   check: "pii",
   maxLength: 42,
-  find: (text, from, to) => scan(text, /(?<![A-Za-z0-9_])[A-Za-z]{2}\d{2}(?=[A-Za-z0-9]|[ -][A-Za-z0-9])/g, from, to, (at) => ibanAt(text, at)),
+  find: (text, from, to) => scanNumbers(text, from, to, 2, (start, end, cursor) => (end - start < 2 ? null : ibanBefore(text, start, cursor))),
   openFrom(text) {
     const base = Math.max(0, text.length - 48);
     const end = text.slice(base);
     const open = OPEN.exec(end)?.index ?? end.length;
-    const word = /\S*$/.exec(end)?.index ?? end.length;
-    return base + Math.min(open, word);
+    return Math.min(base + open, lastWordFrom(text, base));
   },
 };

@@ -27,7 +27,7 @@ function lastEnd(text: string, from: number, to: number, { pattern, beginnings }
   let context: string | null = null;
   let end = -1;
   for (let at = from; at < to; ) {
-    if (beginnings.mayStandAt(text, at)) {
+    if (beginnings.standingAt(text, at) !== 0) {
       context ??= text.slice(from, to);
       pattern.lastIndex = at - from;
       if (pattern.test(context)) {
@@ -41,11 +41,17 @@ function lastEnd(text: string, from: number, to: number, { pattern, beginnings }
   return end;
 }
 
+/** Whether any of `words` stands before the number at `at`. */
+export function hasWordBefore(text: string, at: number, words: ContextWords): boolean {
+  return lastEnd(text, Math.max(0, at - REACH), at, words) >= 0;
+}
+
 /** What the words before the number at `at` say: it is of the kind, it is something else, or nothing. The nearest word counts. */
 export function contextBefore(text: string, at: number, kind: ContextWords): "kind" | "other" | "none" {
   const from = Math.max(0, at - REACH);
   const is = lastEnd(text, from, at, kind);
-  const isOther = lastEnd(text, from, at, OTHER_NUMBER_WORDS);
+  // Nothing is nearer than a word that ends at the number.
+  const isOther = is === at ? -1 : lastEnd(text, from, at, OTHER_NUMBER_WORDS);
   if (is < 0 && isOther < 0) return "none";
   return is >= isOther ? "kind" : "other";
 }

@@ -1,8 +1,8 @@
+import { lastWordFrom } from "../characters.ts";
 import { LEFT } from "../detector.ts";
 
 /** What a number with separators may still grow from: a digit, plus or bracket with no letter behind it. */
 const OPEN = /[+(\d][^\p{L}\n]*$/u;
-const LAST_WORD = /[^\s]*$/;
 
 /** The same when the unit behind a number says what it is. */
 const OPEN_WITH_UNIT = /[+(\d][^\p{L}\n]*[^]{0,6}$/u;
@@ -21,6 +21,5 @@ function openFrom(text: string, open: RegExp): number {
   const base = Math.max(0, text.length - LEFT - 16);
   const end = text.slice(base);
   const number = open.exec(end)?.index ?? end.length;
-  const word = LAST_WORD.exec(end)?.index ?? end.length;
-  return base + Math.min(number, word);
+  return Math.min(base + number, lastWordFrom(text, base));
 }

@@ -1,7 +1,9 @@
-import { isDigitAt, isOneOf, isWordAt } from "../characters.ts";
-import { type Detector, type Found, scan } from "../detector.ts";
-import { contextBefore, contextWords, continuesBefore } from "./number-context.ts";
+import { isDigit, isDigitAt, isOneOf, isWordAt } from "../characters.ts";
+import type { Detector, Found } from "../detector.ts";
+import { scanNumbers } from "../digit-runs.ts";
+import { contextBefore, contextWords, continuesBefore, hasWordBefore } from "./number-context.ts";
 import { openQuantityFrom } from "./open-number.ts";
+import { goesOn, hasSevenDigits, leadsAt, MOST_LEADING } from "./phone-signs.ts";
 
 const PHONE_WORDS = contextWords(
   /phone|telefo|(?<![.\w])calls?(?![\w(])|\b(?:tel|cell|mobile|fax|whatsapp|sms|dial|hotline|landline|voicemail|text|ring|reach|contact|switchboard|callback)\b|telefon|handy|mobil|rufnummer|anruf|rufen|erreich|durchwahl|festnetz|\bruf\b|t[\u00e9e]l[\u00e9e]?\b|portable|appel|joindre|joignable|\bgsm\b|m[\u00f3o]vil|celular|ll[a\u00e1]m|tel[\u00e9e]fono|telem[\u00f3o]vel|ligue|ligar|\bliga\b|contac?t|cellulare|chiam|\bbel\b|bellen|mobiel|puhelin|soita|numero(?:on|ni)|kom[\u00f3o]rk|zadzwo|dzwo\u0144|\bara\b|aray|\bcep\b|\btlf\b|\u0442\u0435\u043b|\u0437\u0432\u043e\u043d|\u043c\u043e\u0431\u0438\u043b|\u96fb\u8a71|\u643a\u5e2f|\u7535\u8bdd|\u96fb\u8a71|\u624b\u6a5f|\u624b\u673a|\u81f4\u7535|\u62e8\u6253|\u8054\u7cfb|\u806f\u7d61|\u9023\u7d61|\uc804\ud654|\ud734\ub300|\uc5f0\ub77d|\u092b\u093c?\u094b\u0928|\u092b\u094b\u0928|\u092e\u094b\u092c\u093e\u0907\u0932|\u0915\u0949\u0932|\u0647\u0627\u062a\u0641|\u062c\u0648\u0627\u0644|\u0627\u062a\u0635\u0644|\u0645\u0648\u0628\u0627\u064a\u0644/iuy,
@@ -14,6 +16,8 @@ const CALLING_CODE = /^(?:1|7|2[07]|2[1-69]\d|3[0-469]|3[578]\d|4[013-9]|42\d|5[
 interface Shape {
   /** The characters it can begin with. */
   readonly starts: string;
+  /** Of a number that begins with a digit: how many digits stand together there. */
+  readonly together?: readonly [fewest: number, most: number];
   readonly pattern: RegExp;
   readonly digits: readonly [fewest: number, most: number];
   /** Score without a word beside it. */
@@ -25,28 +29,45 @@ interface Shape {
 const SHAPES: readonly Shape[] = [
   { starts: "+", pattern: /\+ ?\(?[1-9](?:[ ()./-]{0,3}\d){6,14}(?!\d)/y, digits: [8, 15], score: 0.8, fits: (digits) => CALLING_CODE.test(digits) },
   { starts: "(", pattern: /\(\+[1-9]\d{0,2}\)(?:[ ()./-]{0,3}\d){6,13}(?!\d)/y, digits: [8, 15], score: 0.8, fits: (digits) => CALLING_CODE.test(digits) },
-  { starts: "0", pattern: /00[ -]?[1-9]\d{0,2}(?:[ ()./-]{1,3}\d{1,8}){2,5}(?!\d)/y, digits: [10, 17], score: 0.6, fits: (digits) => CALLING_CODE.test(digits.slice(2)) },
-  { starts: "1(", pattern: /(?:1[ .-]?)?\([2-9]\d{2}\)[ -]?[2-9]\d{2}[ .-]\d{4}(?!\d)/y, digits: [10, 11], score: 0.8 },
-  { starts: "123456789", pattern: /(?:1[.-])?[2-9]\d{2}([.-])[2-9]\d{2}\1\d{4}(?!\d)/y, digits: [10, 11], score: 0.6 },
-  { starts: "123456789", pattern: /(?:1 )?[2-9]\d{2} [2-9]\d{2}[ -]\d{4}(?!\d)/y, digits: [10, 11], score: 0.4 },
+  { starts: "0", together: [2, 5], pattern: /00[ -]?[1-9]\d{0,2}(?:[ ()./-]{1,3}\d{1,8}){2,5}(?!\d)/y, digits: [10, 17], score: 0.6, fits: (digits) => CALLING_CODE.test(digits.slice(2)) },
+  { starts: "1(", together: [1, 1], pattern: /(?:1[ .-]?)?\([2-9]\d{2}\)[ -]?[2-9]\d{2}[ .-]\d{4}(?!\d)/y, digits: [10, 11], score: 0.8 },
+  { starts: "123456789", together: [1, 3], pattern: /(?:1[.-])?[2-9]\d{2}([.-])[2-9]\d{2}\1\d{4}(?!\d)/y, digits: [10, 11], score: 0.6 },
+  { starts: "123456789", together: [1, 3], pattern: /(?:1 )?[2-9]\d{2} [2-9]\d{2}[ -]\d{4}(?!\d)/y, digits: [10, 11], score: 0.4 },
   { starts: "(", pattern: /\(0\d{1,5}\)[ -]?\d{2,8}(?:[ -]\d{2,5}){0,3}(?!\d)/y, digits: [8, 12], score: 0.6 },
   { starts: "(", pattern: /\([1-9]\d\) ?9?\d{4}[ -]\d{4}(?!\d)/y, digits: [10, 11], score: 0.7 },
-  { starts: "0", pattern: /0[1-9](?:[ .-]\d{2}){4}(?!\d)/y, digits: [10, 10], score: 0.6 },
-  { starts: "0", pattern: /0\d{3} \d{3} \d{2} \d{2}(?!\d)/y, digits: [11, 11], score: 0.6 },
-  { starts: "8", pattern: /8(?:[ -]\(?|\()\d{3}\)?[ -]\d{3}[ -]\d{2}[ -]\d{2}(?!\d)/y, digits: [11, 11], score: 0.6 },
-  { starts: "0", pattern: /0\d{1,4}(?:[ -]\d{3,4}){2}(?!\d)/y, digits: [9, 11], score: 0.55 },
-  { starts: "0", pattern: /0\d{2,4}(?:[ /-]| \/ )\d{5,8}(?!\d)/y, digits: [9, 12], score: 0.45 },
-  { starts: "0", pattern: /0[789]0\d{8}(?!\d)/y, digits: [11, 11], score: 0.5 },
-  { starts: "1", pattern: /1[3-9]\d([ -])\d{4}\1\d{4}(?!\d)/y, digits: [11, 11], score: 0.55 },
-  { starts: "0", pattern: /0\d{1,5}(?:[ ./-]{1,3}\d{2,8}){1,5}(?!\d)/y, digits: [8, 12], score: 0.3 },
+  { starts: "0", together: [2, 2], pattern: /0[1-9](?:[ .-]\d{2}){4}(?!\d)/y, digits: [10, 10], score: 0.6 },
+  { starts: "0", together: [4, 4], pattern: /0\d{3} \d{3} \d{2} \d{2}(?!\d)/y, digits: [11, 11], score: 0.6 },
+  { starts: "8", together: [1, 1], pattern: /8(?:[ -]\(?|\()\d{3}\)?[ -]\d{3}[ -]\d{2}[ -]\d{2}(?!\d)/y, digits: [11, 11], score: 0.6 },
+  { starts: "0", together: [2, 5], pattern: /0\d{1,4}(?:[ -]\d{3,4}){2}(?!\d)/y, digits: [9, 11], score: 0.55 },
+  { starts: "0", together: [3, 5], pattern: /0\d{2,4}(?:[ /-]| \/ )\d{5,8}(?!\d)/y, digits: [9, 12], score: 0.45 },
+  { starts: "0", together: [11, 11], pattern: /0[789]0\d{8}(?!\d)/y, digits: [11, 11], score: 0.5 },
+  { starts: "1", together: [3, 3], pattern: /1[3-9]\d([ -])\d{4}\1\d{4}(?!\d)/y, digits: [11, 11], score: 0.55 },
+  { starts: "0", together: [2, 6], pattern: /0\d{1,5}(?:[ ./-]{1,3}\d{2,8}){1,5}(?!\d)/y, digits: [8, 12], score: 0.3 },
   { starts: "(", pattern: /\(\d{2,4}\) ?\d{2,4}(?:[ -]\d{2,4}){1,3}(?!\d)/y, digits: [7, 12], score: 0.3 },
-  { starts: "0123456789", pattern: /\d{2,5}(?:[ .-]\d{2,8}){1,4}(?!\d)/y, digits: [7, 12], score: 0.25 },
-  { starts: "0123456789", pattern: /\d{7,12}(?!\d)/y, digits: [7, 12], score: 0.2 },
+  { starts: "0123456789", together: [2, 5], pattern: /\d{2,5}(?:[ .-]\d{2,8}){1,4}(?!\d)/y, digits: [7, 12], score: 0.25 },
+  { starts: "0123456789", together: [7, 12], pattern: /\d{7,12}(?!\d)/y, digits: [7, 12], score: 0.2 },
 ];
 
-const BY_START = new Map([..."+(0123456789"].map((sign) => [sign, SHAPES.filter(({ starts }) => starts.includes(sign))]));
-/** A number has seven digits at least. */
-const SEVEN_DIGITS = /(?:[ ()./+-]{0,3}\d){7}/y;
+/** The most digits that stand together at the start of a shape; more than that are no phone number. */
+const MOST_TOGETHER = 12;
+/** A word of telephony beside a number makes it as much more likely. */
+const WORD_SCORE = 0.35;
+const SURE = 0.5;
+
+/** By the character a number begins with and, where that is a digit, by how many stand together there. */
+const BY_START = new Map(
+  [..."+(0123456789"].map((sign) => {
+    const shapes = SHAPES.filter(({ starts }) => starts.includes(sign));
+    const fitting = (count: number) => shapes.filter(({ together: [fewest, most] = [0, 0] }) => count >= fewest && count <= most);
+    return [sign.charCodeAt(0), sign === "+" || sign === "(" ? [shapes] : Array.from({ length: MOST_TOGETHER + 1 }, (_, count) => fitting(count))] as const;
+  }),
+);
+const NO_SHAPES: readonly Shape[] = [];
+
+function shapesAt(text: string, start: number, together: number): readonly Shape[] {
+  const code = text.charCodeAt(start);
+  return BY_START.get(code)?.[isDigit(code) ? together : 0] ?? NO_SHAPES;
+}
 
 /** Dates, times behind dates, network addresses, ISBNs and social security numbers are written with the same signs. */
 const NOT_A_PHONE = [
@@ -62,38 +83,55 @@ const NOT_A_PHONE = [
 /** Money, percentages and units behind a number: it counts something. */
 const QUANTITY_BEHIND = /^ ?(?:%|\u20ac|\$|\u00a3|\u00a5|USD|EUR|GBP|kg|km|ms|[KMGT]i?B|bytes|px|rows)/;
 
-function phoneAt(text: string, start: number): Found | null {
+/** The number that begins at `start`; at its first digit `together` digits stand together. */
+function phoneAt(text: string, start: number, together: number): Found | null {
+  const shapes = shapesAt(text, start, together);
+  if (shapes.length === 0) return null;
   const plus = text.charAt(start) === "+" || text.startsWith("(+", start);
   if (isWordAt(text, start - 1) || continuesBefore(text, start, plus ? "" : ".,-/:")) return null;
   if (isOneOf(text, start - 1, "$\u20ac\u00a3\u00a5#@%.-/\\") && !(plus && isOneOf(text, start - 1, "-/"))) {
     if (isOneOf(text, start - 1, "$\u20ac\u00a3\u00a5#@%") || isWordAt(text, start - 2)) return null;
   }
-  SEVEN_DIGITS.lastIndex = start;
-  if (!SEVEN_DIGITS.test(text)) return null;
+  if (!hasSevenDigits(text, start)) return null;
   // Behind another number it is more likely the next part of that.
   const continues = !plus && continuesBefore(text, start, " ") ? 0.2 : 0;
+  let hasWord: boolean | undefined;
   let context: ReturnType<typeof contextBefore> | undefined;
   let best: Found | null = null;
-  for (const { pattern, digits: [fewest, most], score, fits } of BY_START.get(text.charAt(start)) ?? []) {
+  for (const { pattern, digits: [fewest, most], score, fits } of shapes) {
+    const alone = score - continues;
+    if (alone + WORD_SCORE < SURE) continue;
     pattern.lastIndex = start;
     const match = pattern.exec(text)?.[0];
     if (match === undefined) continue;
     const end = start + match.length;
     const digits = match.replace(/\D/g, "");
     if (digits.length < fewest || digits.length > most || (best !== null && end <= best.end)) continue;
-    if (isWordAt(text, end) || (isOneOf(text, end, ".,-/:") && isDigitAt(text, end + 1)) || QUANTITY_BEHIND.test(text.slice(end, end + 6))) continue;
+    if (isWordAt(text, end) || (isOneOf(text, end, ".,-/:") && isDigitAt(text, end + 1))) continue;
+    if (alone < SURE && !(hasWord ??= hasWordBefore(text, start, PHONE_WORDS))) continue;
+    if (QUANTITY_BEHIND.test(text.slice(end, end + 6))) continue;
     if ((fits !== undefined && !fits(digits)) || NOT_A_PHONE.some((other) => other.test(match))) continue;
     context ??= contextBefore(text, start, PHONE_WORDS);
-    const sure = score - continues + (context === "kind" ? 0.35 : context === "other" ? -0.5 : 0);
-    if (sure >= 0.5) best = { category: "phone", start, end, score: Math.min(sure, 0.95) };
+    const sure = alone + (context === "kind" ? WORD_SCORE : context === "other" ? -0.5 : 0);
+    if (sure >= SURE) best = { category: "phone", start, end, score: Math.min(sure, 0.95) };
   }
   return best;
+}
+
+function phoneAround(text: string, digits: number, end: number, cursor: number, to: number): Found | null {
+  if (!goesOn(text, digits)) return null;
+  for (const lead of leadsAt(text, digits)) {
+    const start = digits - lead;
+    const phone = start < cursor || start >= to ? null : phoneAt(text, start, end - digits);
+    if (phone !== null) return phone;
+  }
+  return null;
 }
 
 /** Telephone numbers as people write them: international, with the trunk digit, and local ones beside a word of telephony. */
 export const phone: Detector = {
   check: "pii",
   maxLength: 72,
-  find: (text, from, to) => scan(text, /(?:\(\+?|\+ ?\(?|(?<![\d+(]))\d(?=[\d ()./-]{6})/g, from, to, (at) => phoneAt(text, at)),
+  find: (text, from, to) => scanNumbers(text, from, to, MOST_LEADING, (start, end, cursor) => phoneAround(text, start, end, cursor, to)),
   openFrom: openQuantityFrom,
 };

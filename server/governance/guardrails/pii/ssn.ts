@@ -1,5 +1,6 @@
 import { isDigitAt, isOneOf, isWordAt } from "../characters.ts";
-import { type Detector, type Found, scan } from "../detector.ts";
+import type { Detector, Found } from "../detector.ts";
+import { scanNumbers } from "../digit-runs.ts";
 import { contextBefore, contextWords, continuesBefore } from "./number-context.ts";
 import { openNumberFrom } from "./open-number.ts";
 
@@ -11,9 +12,20 @@ const PHONE_WORDS = /\b(?:tel|phone|call|fax|mobil\w*|telefon\w*)\b/iu;
 /** Numbers that were printed in advertisements and never belonged to a person again. */
 const ADVERTISED = new Set(["078051120", "219099999", "457555462"]);
 
+/** Where the digits behind the first group stand, counted from its end. */
+const GROUPS = [1, 2, 4, 5, 6, 7];
+
 /** Assigned to people: no area 000, 666 or 9xx, no group 00, no serial 0000. */
 function isAssignable(digits: string): boolean {
   return !/^(?:000|666|9)/.test(digits) && digits.slice(3, 5) !== "00" && digits.slice(5) !== "0000" && !ADVERTISED.has(digits);
+}
+
+/** Whether the run of digits [start, end) is nine digits long, or the first of groups of three, two and four. */
+function hasShape(text: string, start: number, end: number): boolean {
+  if (end - start === 9) return true;
+  if (end - start !== 3 || !isOneOf(text, end, " .-") || text.charCodeAt(end + 3) !== text.charCodeAt(end)) return false;
+  for (const at of GROUPS) if (!isDigitAt(text, end + at)) return false;
+  return !isDigitAt(text, end + 8);
 }
 
 function ssnAt(text: string, start: number): Found | null {
@@ -35,6 +47,6 @@ function ssnAt(text: string, start: number): Found | null {
 export const ssn: Detector = {
   check: "pii",
   maxLength: 11,
-  find: (text, from, to) => scan(text, /(?<!\d)\d{3}(?:([ .-])\d{2}\1\d{4}|\d{6})(?!\d)/g, from, to, (at) => ssnAt(text, at)),
+  find: (text, from, to) => scanNumbers(text, from, to, 0, (start, end) => (hasShape(text, start, end) ? ssnAt(text, start) : null)),
   openFrom: openNumberFrom,
 };

@@ -1,7 +1,11 @@
+import { lastWordFrom } from "../characters.ts";
 import type { Tail } from "../detector.ts";
 
 /** Longest token any issuer gives out, with room: what is longer is something else, and the stream goes on. */
 const LONGEST_TAIL = 16_384;
+
+/** Most characters of a word that wait for more of it. */
+const LONGEST_OPEN = 127;
 
 /** Follows a token while its characters last. */
 export class TokenTail implements Tail {
@@ -25,7 +29,5 @@ export class TokenTail implements Tail {
 
 /** Where the unbroken word at the end of `text` starts: a token has no white space, so nothing before it is open. */
 export function openTokenFrom(text: string): number {
-  let start = text.length;
-  while (start > 0 && text.length - start < 127 && !/\s/.test(text.charAt(start - 1))) start--;
-  return start;
+  return lastWordFrom(text, Math.max(0, text.length - LONGEST_OPEN));
 }

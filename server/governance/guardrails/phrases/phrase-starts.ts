@@ -1,0 +1,54 @@
+import { Beginnings } from "../beginnings.ts";
+import { IS_WORD, isWordAt } from "../characters.ts";
+import { firstFrom, LastRead } from "../last-read.ts";
+
+/** Where in a text a phrase may begin, from left to right, and at each place the sets of phrases it may belong to, a bit each. */
+interface Starts {
+  readonly places: readonly number[];
+  readonly sets: readonly number[];
+}
+
+const registered: Iterable<string>[] = [];
+let beginnings: Beginnings | null = null;
+
+const starts = new LastRead((text: string, from: number): Starts => {
+  beginnings ??= new Beginnings(...registered);
+  const places: number[] = [];
+  const sets: number[] = [];
+  const { length } = text;
+  let wasWord = from > 0 && isWordAt(text, from - 1);
+  for (let at = from; at < length; at++) {
+    const isWord = IS_WORD[text.charCodeAt(at)] === 1;
+    if (isWord && wasWord) continue;
+    wasWord = isWord;
+    const standing = beginnings.standingAt(text, at);
+    if (standing === 0) continue;
+    places.push(at);
+    sets.push(standing);
+  }
+  return { places, sets };
+});
+
+/** Visits a place where a phrase may begin; returns where to go on, behind the place, or null to stop. */
+type Visit = (at: number) => number | null;
+
+/**
+ * Adds a set of phrases by their beginnings (as `Beginnings` has them). What it returns visits every place of [from, to)
+ * where a word or a sign starts with one of them. All sets are looked for at once, because they look at the same text one
+ * after the other; so all are to be added before a text is looked at.
+ */
+export function phraseStarts(set: Iterable<string>): (text: string, from: number, to: number, visit: Visit) => void {
+  const bit = 1 << registered.length;
+  registered.push(set);
+  return (text, from, to, visit) => {
+    const { places, sets } = starts.of(text, from);
+    let next: number | null = from;
+    for (let n = firstFrom(places, from); n < places.length; n++) {
+      const at = places[n] ?? 0;
+      if (at >= to) return;
+      if (at < next || ((sets[n] ?? 0) & bit) === 0) continue;
+      next = visit(at);
+      if (next === null) return;
+    }
+  };
+}

@@ -1,0 +1,39 @@
+import { isDigit } from "../characters.ts";
+
+const PLUS = 43;
+const BRACKET = 40;
+const SPACE = 32;
+
+/** Digits, and what stands between the digits of a telephone number. */
+const IS_SIGN = Uint8Array.from({ length: 128 }, (_, code) => (" ()./-0123456789".includes(String.fromCharCode(code)) ? 1 : 0));
+
+/** Whether only digits and the signs between them follow the digit at `first` for six characters. */
+export function goesOn(text: string, first: number): boolean {
+  for (let at = first + 6; at > first; at--) if (IS_SIGN[text.charCodeAt(at)] !== 1) return false;
+  return true;
+}
+
+/** Whether seven digits follow from `start`, with at most three signs before each: no telephone number has fewer. */
+export function hasSevenDigits(text: string, start: number): boolean {
+  let digits = 0;
+  for (let at = start, signs = 0; ; at++) {
+    const code = text.charCodeAt(at);
+    if (isDigit(code)) {
+      if (++digits === 7) return true;
+      signs = 0;
+    } else if ((IS_SIGN[code] !== 1 && code !== PLUS) || ++signs > 3) return false;
+  }
+}
+
+/** How many characters before its first digits a number may begin, the earliest first. */
+const LEADS = { none: [0], one: [1], bracketPlus: [2, 1], plusBracket: [2, 1], plusSpace: [2, 0], plusSpaceBracket: [3, 1] } as const;
+export const MOST_LEADING = 3;
+
+/** Where the number with its first digits at `digits` may begin before them: a plus, a bracket, or both with a space between. */
+export function leadsAt(text: string, digits: number): readonly number[] {
+  const before = text.charCodeAt(digits - 1);
+  const second = text.charCodeAt(digits - 2);
+  if (before === PLUS) return second === BRACKET ? LEADS.bracketPlus : LEADS.one;
+  if (before === BRACKET) return second === PLUS ? LEADS.plusBracket : second === SPACE && text.charCodeAt(digits - 3) === PLUS ? LEADS.plusSpaceBracket : LEADS.one;
+  return before === SPACE && second === PLUS ? LEADS.plusSpace : LEADS.none;
+}
