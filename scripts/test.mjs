@@ -9,15 +9,19 @@ import { readJunit } from "./junit.mjs";
 
 /**
  * Each suite is a process of its own. Those of one round run side by side: unit tests need one processor and wait for
- * nothing. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match.
+ * nothing, the others wait half of their time. `npm test -- PART-OF-PATH... [bun test flags]` runs only the files that match.
  */
 const isGovernance = (file) => file.startsWith("server/governance/");
+const isEndToEnd = (file) => file.startsWith("tests/e2e/");
 const ROUNDS = [
   [
     { name: "unit, governance", folders: ["server"], takes: isGovernance },
     { name: "unit, all else", folders: ["server", "packages"], takes: (file) => !isGovernance(file) },
   ],
-  [{ name: "end to end", folders: ["tests"], takes: () => true }],
+  [
+    { name: "end to end", folders: ["tests"], takes: isEndToEnd },
+    { name: "faults, conformance and inventory", folders: ["tests"], takes: (file) => !isEndToEnd(file) },
+  ],
 ];
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
