@@ -35,7 +35,7 @@ else {
 
   test("chains of both formats are intact, whatever their texts hold", async () => {
     expect(await found(testChain(rows()))).toEqual([]);
-    expect(await found(testChain(rows().map(({ request_content_hash, ...row }) => row), { format: "v1" }))).toEqual([]);
+    expect(await found(testChain(rows().map((row) => ({ ...row, request_content_hash: null })), { format: "v1" }))).toEqual([]);
   }, 60_000);
 
   test("edits are found where they are", async () => {

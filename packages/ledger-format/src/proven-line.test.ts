@@ -58,7 +58,7 @@ test("and after any edit of its text", async () => {
 
 test("a row of plain values is proven where it stands, and none that does not give its hash", () => {
   const every = Object.fromEntries(HASH_FORMATS.v2.map((name) => [name, { text: name, integer: 200, boolean: true, timestamp: "2026-11-21T10:00:00.000000Z" }[FIELDS[name].type as "text"]])) as AuditRow;
-  const more: AuditRow = { user_agent: "Zürich", error_message: "no such model", tags: ["late"], custom_metadata: { a: "b" }, llm_estimated_cost_usd: 0.000375, duration_ms: 12 };
+  const more: AuditRow = { user_agent: "Zürich", error_message: 'no model "x"\n', tags: ["late"], custom_metadata: { a: "b", spans: 1.5, done: true, why: null }, llm_estimated_cost_usd: 0.000375, duration_ms: 12 };
   const whole = sealed({ ...every, ...more }, 7, "ab".repeat(32), "c");
   const { id, chain_id, chain_seq, prev_hash, row_hash, created_at } = whole;
   const text = `x${lineOf(whole)}`;

@@ -6,16 +6,17 @@ const HASHED: readonly FieldName[] = HASH_FORMATS.v2;
 const SEALED = ["chain_id", "chain_seq", "prev_hash", "row_hash", "created_at", "bodies_pruned_at", "erased_at"] as const satisfies readonly (keyof SealedRow)[];
 const ASKED: readonly FieldName[] = FIELD_NAMES.filter((name) => HASHED.includes(name) || (SEALED as readonly FieldName[]).includes(name));
 
-/** Any text without escapes. */
-const TEXT = '"[^"\\\\\\x00-\\x1f]*"';
-/** What the value of a field that is not asked for may look like, by its type. */
+/** What the value of a field that is not asked for may look like: any text and number, JSON one deep. */
+const TEXT = '"[^"\\\\\\x00-\\x1f]*(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\x00-\\x1f]*)*"';
+const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?";
+const SCALAR = `(?:${TEXT}|${NUMBER}|true|false|null)`;
 const PASSED_OVER: Readonly<Record<FieldType, string>> = {
   text: TEXT,
   timestamp: TEXT,
   integer: PLAIN_VALUES.integer,
-  number: "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?",
+  number: NUMBER,
   boolean: PLAIN_VALUES.boolean,
-  json: `\\[(?:${TEXT}(?:,${TEXT})*)?\\]|\\{(?:${TEXT}:${TEXT}(?:,${TEXT}:${TEXT})*)?\\}`,
+  json: `\\[(?:${SCALAR}(?:,${SCALAR})*)?\\]|\\{(?:${TEXT}:${SCALAR}(?:,${TEXT}:${SCALAR})*)?\\}`,
 };
 
 function member(name: FieldName): string {
