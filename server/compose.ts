@@ -13,6 +13,7 @@ import { InProcessCounters } from "./governance/limits/in-process.ts";
 import { Limits } from "./governance/limits/limits.ts";
 import { ValkeyCounters } from "./governance/limits/valkey.ts";
 import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
 import { welcomeMailer } from "./directory/people/welcome-mail.ts";
 import { LiveFeed } from "./directory/people/portal/live-feed.ts";
 import { inTurn } from "./directory/people/portal/password-work.ts";
@@ -50,14 +51,17 @@ import { openLedger } from "./ledger/ledger.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
-import { plainError, readiness, runtimePlane } from "./runtime-plane.ts";
+import { openPlane } from "./plane.ts";
+import { readiness, runtimePlane } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
 import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
-import { serve, type Serving } from "./runtime/serve.ts";
 import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { LetterBox } from "./directory/tools/letter-box.ts";
+import { SessionNotes } from "./directory/tools/session-notes.ts";
+import { cancelMarked } from "./governance/tools/cancellation.ts";
 import { forgetLetters } from "./store/tool-letters.ts";
+import { forgetSessions } from "./store/tool-sessions.ts";
 import { expireApprovals } from "./store/approvals.ts";
 import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
@@ -112,6 +116,7 @@ const OAUTH_TOKENS_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
 const LETTERS_FORGOTTEN_MS = 300_000;
 const RUNS_SWEPT_MS = 30_000;
+const ATTEMPTS_WRITTEN_MS = 1_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const RETENTION_MS = 3_600_000;
 const ROWS_DESCRIBED_MS = 2_000;
@@ -141,9 +146,9 @@ export async function compose(config: Configuration, env: Readonly<Record<string
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
     // Before anything is made: a start that fails over a port must not have made secrets it never shows.
-    const adminPlane = openPlane(config.host, config.adminPort, log);
+    const adminPlane = openPlane(config, config.adminPort, log);
     closers.push(adminPlane.close);
-    const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config.host, config.runtimePort, log) : null;
+    const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config, config.runtimePort, log) : null;
     if (runtimePlaneOpen !== null) closers.push(runtimePlaneOpen.close);
 
     const { connection, description, close } = await connect(config, directory, log, hooks);
@@ -175,6 +180,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
           every(APPROVALS_EXPIRED_MS, "expire_approvals", () => expireApprovals(db), log),
           every(OAUTH_TOKENS_PRUNED_MS, "prune_oauth_tokens", () => pruneOrphanTokens(db), log),
           every(LETTERS_FORGOTTEN_MS, "forget_tool_letters", () => forgetLetters(db), log),
+          every(LETTERS_FORGOTTEN_MS, "forget_tool_sessions", () => forgetSessions(db), log),
         ]
       : [];
     closers.push(async () => {
@@ -187,8 +193,16 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       return answers(db);
     };
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
+    const attempts = new RefusedAttempts(db, clock);
+    const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
+    closers.push(async () => {
+      await attemptsWriter.stop();
+      await attempts.write("all");
+    });
+    // A queue of its own: whoever storms the portal's logins keeps no administrator out.
+    const adminHashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword, dummyVerify }, ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify }, attempts, refused: (reason) => metrics.adminRefused(reason), ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -219,35 +233,6 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     await closeAll(closers, log);
     throw error;
   }
-}
-
-type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
-
-interface Plane {
-  readonly serving: Serving;
-  /** What answers from now on; until then everything is told that the gateway is starting. */
-  answer(handler: Answer): void;
-  readonly close: () => Promise<void>;
-}
-
-function openPlane(hostname: string, port: number, log: Log): Plane {
-  let handler: Answer = () => plainError("starting", { "retry-after": "1" });
-  const serving = serve({
-    hostname,
-    port,
-    fetch: (request, peer) => handler(request, { ip: peer.ip ?? "" }),
-    onError(error) {
-      log.error("request_failed", { error });
-      return plainError("internal_error");
-    },
-  });
-  return {
-    serving,
-    answer(next) {
-      handler = next;
-    },
-    close: () => serving.stop({ graceSeconds: 0 }),
-  };
 }
 
 async function closeAll(closers: readonly (() => Promise<void> | void)[], log: Log): Promise<void> {
@@ -426,6 +411,8 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
   const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
+  const toolsMemory = toolMemory();
+  const sessionNotes = await SessionNotes.open({ connection, secrets, log, cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark) });
   const road = new Road({
     storedAnswers,
     judgeModel: config.judgeModel ?? null,
@@ -452,8 +439,9 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       send,
       credentials: recordedCredentials,
       origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
-      memory: toolMemory(),
+      memory: toolsMemory,
       letters: new LetterBox(connection.db, secrets, log),
+      notes: sessionNotes,
     },
     maxBodyBytes: config.maxBodyBytes,
     upstreamTimeoutMs: config.upstreamTimeoutMs,
@@ -485,7 +473,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();
       await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), feed.stop()]);
+      await Promise.all([follower.stop(), feed.stop(), sessionNotes.stop()]);
       await ledger.close();
     },
   };

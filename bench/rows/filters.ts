@@ -24,3 +24,11 @@ export const nowhere = (field: FieldName): unknown => NOWHERE[FIELDS[field].type
 
 /** Fields a query may filter on. */
 export const FILTERED: readonly FieldName[] = FIELD_NAMES.filter((name) => !name.endsWith("_preview"));
+
+/** One header of a request or an answer: many have it, none has it. */
+export const HEADERS: readonly (readonly [what: string, field: FieldName, value: unknown])[] = [
+  ["request_headers one header common", "request_headers", { "content-type": "application/json" }],
+  ["request_headers one header some", "request_headers", { "user-agent": "client/7.0" }],
+  ["request_headers one header absent", "request_headers", { "user-agent": "nobody/1.0" }],
+  ["response_headers one header absent", "response_headers", { "x-request-id": "nobody" }],
+];

@@ -1,84 +1,128 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { FieldName } from "@gatehouse/ledger-format/fields";
+import { parseArgs } from "node:util";
 import { jsonLog } from "../../server/kernel/log.ts";
-import { queryRows, type RowQuery } from "../../server/ledger/query.ts";
 import { openDataDirectory } from "../../server/store/data-directory.ts";
 import { type Database, openDatabase, poolOf } from "../../server/store/database.ts";
 import { startEmbeddedPostgres } from "../../server/store/embedded.ts";
 import { migrate } from "../../server/store/migrate.ts";
 import { describeRows } from "../../server/store/row-blocks.ts";
-import { FILTERED, nowhere, RARE } from "./filters.ts";
-import { generateRows } from "./generated-rows.ts";
+import { rowQueries, runQueries, type Measured } from "./asked.ts";
+import { generateRows, type GeneratedRange } from "./generated-rows.ts";
+import { generateRuns } from "./generated-runs.ts";
 
 /**
- * Fills an embedded PostgreSQL with generated rows, describes them, and asks for the newest page of a common, a rare and
- * an absent value of each field: how long, and how much processor time of the database. Arguments: rows (100,000), days (60).
+ * Fills an embedded PostgreSQL with generated rows and runs, describes the rows, and asks for the newest page of a common,
+ * a rare and an absent value of each field and for the figures of a day of runs: how long, and how much of it the
+ * processor time of the database and of this process. Arguments: rows (100,000), days (60). Of a quarter as many runs.
+ * With `--database URL` it asks a database that was filled before, and changes nothing in it.
  */
-const ROWS = Number(process.argv[2] ?? 100_000);
-const DAYS = Number(process.argv[3] ?? 60);
+const { values: options, positionals } = parseArgs({ args: process.argv.slice(2), allowPositionals: true, options: { database: { type: "string" }, only: { type: "string" }, turns: { type: "string", default: "3" } } });
+const ROWS = Number(positionals[0] ?? 100_000);
+const DAYS = Number(positionals[1] ?? 60);
+const TURNS = Number(options.turns);
 const AT_ONCE = 50_000;
-const TENANT = "t1c6f0e0-8f2b-4d57-9d7c-0d9b6f0c6f0e";
 
-const path = mkdtempSync(join(tmpdir(), "gatehouse-bench-rows-"));
-const directory = openDataDirectory(path);
-const postgres = await startEmbeddedPostgres({ directory, log: jsonLog("error") });
-const { db, close } = openDatabase(postgres.url, { log: jsonLog("error"), max: 2 });
-try {
-  await migrate(db);
-  await fill(db);
-  await queries(db);
-} finally {
-  await close();
-  await postgres.stop();
-  directory.close();
-  rmSync(postgres.home, { recursive: true, force: true });
-  rmSync(path, { recursive: true, force: true });
+if (options.database === undefined) await withOwnDatabase(measure);
+else await measure(options.database);
+
+async function withOwnDatabase(use: (url: string) => Promise<void>): Promise<void> {
+  const path = mkdtempSync(join(tmpdir(), "gatehouse-bench-rows-"));
+  const directory = openDataDirectory(path);
+  const postgres = await startEmbeddedPostgres({ directory, log: jsonLog("error") });
+  try {
+    await fill(postgres.url);
+    await use(postgres.url);
+  } finally {
+    await postgres.stop();
+    directory.close();
+    rmSync(postgres.home, { recursive: true, force: true });
+    rmSync(path, { recursive: true, force: true });
+  }
 }
 
-async function fill(database: Database): Promise<void> {
-  const endMs = Date.now() - 60_000;
-  const startMs = endMs - DAYS * 86_400_000;
-  for (let at = startMs; at < endMs; at += 86_400_000) await poolOf(database).query("SELECT ensure_audit_partition($1)", [new Date(at)]);
-  const started = performance.now();
-  for (let from = 0; from < ROWS; from += AT_ONCE) await poolOf(database).query(generateRows({ from, to: Math.min(ROWS, from + AT_ONCE), startMs, stepMs: (endMs - startMs) / ROWS }));
-  await poolOf(database).query("ANALYZE");
-  const stored = performance.now();
-  for (let blocks = -1; blocks !== 0; ) blocks = await describeRows(database, new Date());
-  console.log(`${ROWS} rows stored in ${seconds(stored - started)}, described in ${seconds(performance.now() - stored)}`);
+async function fill(url: string): Promise<void> {
+  const { db, close } = openDatabase(url, { log: jsonLog("error"), max: 2 });
+  try {
+    await migrate(db);
+    const endMs = Date.now() - 60_000;
+    const startMs = endMs - DAYS * 86_400_000;
+    for (let at = startMs; at < endMs; at += 86_400_000) await poolOf(db).query("SELECT ensure_audit_partition($1)", [new Date(at)]);
+    const started = performance.now();
+    await filled(db, generateRows, ROWS, startMs, endMs);
+    await filled(db, generateRuns, Math.floor(ROWS / 4), startMs, endMs);
+    await poolOf(db).query("ANALYZE");
+    const stored = performance.now();
+    for (let blocks = -1; blocks !== 0; ) blocks = await describeRows(db, new Date());
+    console.log(`${ROWS} rows and ${Math.floor(ROWS / 4)} runs stored in ${seconds(stored - started)}, described in ${seconds(performance.now() - stored)}`);
+  } finally {
+    await close();
+  }
+}
+
+async function filled(db: Database, generated: (range: GeneratedRange) => string, count: number, startMs: number, endMs: number): Promise<void> {
+  for (let from = 0; from < count; from += AT_ONCE) await poolOf(db).query(generated({ from, to: Math.min(count, from + AT_ONCE), startMs, stepMs: (endMs - startMs) / count }));
 }
 
 function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-async function queries(database: Database): Promise<void> {
-  const newest = await poolOf(database).query<{ row: Record<string, unknown> }>("SELECT to_jsonb(a) AS row FROM audit_rows a WHERE tenant_id = $1 AND proxy_type = 'llm' AND http_status_code = 200 ORDER BY id DESC LIMIT 1", [TENANT]);
-  const common = newest.rows[0]?.row ?? {};
-  const window = { from: new Date(Date.now() - 3 * 86_400_000).toISOString(), to: new Date(Date.now() - 86_400_000).toISOString() };
-  const figures: { what: string; ms: number }[] = [];
-  for (const field of FILTERED) {
-    const asked: [string, unknown][] = [["common", common[field] ?? null], ["absent", nowhere(field)]];
-    if (RARE[field] !== undefined) asked.push(["rare", RARE[field]]);
-    for (const [kind, value] of asked) {
-      figures.push({ what: `${field} ${kind}`, ms: await took(database, field, value, {}) });
-      if (kind === "rare") figures.push({ what: `${field} ${kind}, two days`, ms: await took(database, field, value, window) });
-    }
-  }
-  figures.sort((a, b) => b.ms - a.ms);
-  const at = (share: number): string => (figures[Math.floor((figures.length - 1) * share)]?.ms ?? 0).toFixed(1);
-  console.log(`${figures.length} queries: median ${at(0.5)} ms, slowest tenth from ${at(0.1)} ms, over 100 ms: ${figures.filter(({ ms }) => ms > 100).length}`);
-  for (const { what, ms } of figures.slice(0, 20)) console.log(`${ms.toFixed(1).padStart(9)} ms  ${what}`);
+interface Figure {
+  readonly what: string;
+  readonly wallMs: number;
+  readonly databaseMs: number;
+  readonly clientMs: number;
 }
 
-/** The better of two: the first may plan and read from the disk. */
-async function took(database: Database, field: FieldName, value: unknown, more: RowQuery): Promise<number> {
-  let best = Number.POSITIVE_INFINITY;
-  for (let turn = 0; turn < 2; turn++) {
-    const started = performance.now();
-    await queryRows(database, { ...more, tenant_id: TENANT, filters: { [field]: value } }, { bodies: false });
-    best = Math.min(best, performance.now() - started);
+async function measure(url: string): Promise<void> {
+  const { db, close } = openDatabase(url, { log: jsonLog("error"), max: 2 });
+  const backends = new Set<number>();
+  poolOf(db).on("connect", (client) => backends.add((client as unknown as { processID: number }).processID));
+  try {
+    const asked = [...(await rowQueries(db)), ...(await runQueries(db))].filter(({ what }) => options.only === undefined || what.includes(options.only));
+    for (const kind of ["page", "figures"] as const) {
+      const figures: Figure[] = [];
+      for (const query of asked.filter((one) => one.kind === kind)) figures.push(await figureOf(query, backends));
+      report(kind, figures, kind === "page" ? 100 : 300);
+    }
+  } finally {
+    await close();
   }
-  return best;
+}
+
+/** The least of some turns: the first may plan and read from the disk, and others use the processors too. */
+async function figureOf(query: Measured, backends: ReadonlySet<number>): Promise<Figure> {
+  const best = { wallMs: Number.POSITIVE_INFINITY, databaseMs: Number.POSITIVE_INFINITY, clientMs: Number.POSITIVE_INFINITY };
+  for (let turn = 0; turn < TURNS; turn++) {
+    const before = { wall: performance.now(), database: processorMs(backends), client: process.cpuUsage() };
+    await query.ask();
+    const client = process.cpuUsage(before.client);
+    best.wallMs = Math.min(best.wallMs, performance.now() - before.wall);
+    best.databaseMs = Math.min(best.databaseMs, processorMs(backends) - before.database);
+    best.clientMs = Math.min(best.clientMs, (client.user + client.system) / 1_000);
+  }
+  return { what: query.what, ...best };
+}
+
+/** Processor time of the server's processes for our connections; 0 where the system does not tell (it is Linux that does). */
+function processorMs(backends: ReadonlySet<number>): number {
+  let nanoseconds = 0;
+  for (const pid of backends) {
+    try {
+      nanoseconds += Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]);
+    } catch {
+      continue;
+    }
+  }
+  return nanoseconds / 1e6;
+}
+
+function report(kind: string, figures: readonly Figure[], bound: number): void {
+  const at = (of: (figure: Figure) => number, share: number): string => ([...figures].sort((a, b) => of(b) - of(a)).map(of)[Math.floor((figures.length - 1) * share)] ?? 0).toFixed(1);
+  const line = (of: (figure: Figure) => number) => `median ${at(of, 0.5)}, slowest tenth from ${at(of, 0.1)}, slowest ${at(of, 0)}`;
+  console.log(`${kind}: ${figures.length} queries, of which over ${bound} ms: ${figures.filter(({ wallMs }) => wallMs > bound).length}`);
+  console.log(`  wall time, ms: ${line((figure) => figure.wallMs)}\n  processor time of the database, ms: ${line((figure) => figure.databaseMs)}\n  processor time of this process, ms: ${line((figure) => figure.clientMs)}`);
+  for (const { what, wallMs, databaseMs } of [...figures].sort((a, b) => b.databaseMs - a.databaseMs).slice(0, 20)) console.log(`${wallMs.toFixed(1).padStart(9)} ms, database ${databaseMs.toFixed(1).padStart(7)} ms  ${what}`);
 }

@@ -1,10 +1,9 @@
-import pg from "pg";
 import type { Log } from "../kernel/log.ts";
+import { Channel } from "../store/channel.ts";
 import { CHANGE_CHANNEL, changesAfter, latestVersion } from "../store/config-changes.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 
 const POLL_MS = 500;
-const RECONNECT_MS = 1_000;
 
 export interface ConfigListener {
   /** One tenant's policy changed. */
@@ -25,7 +24,7 @@ export interface ConfigListener {
  */
 export class ConfigFollower {
   private version = 0;
-  private client: pg.Client | null = null;
+  private readonly channel: Channel;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private following: Promise<void> | null = null;
   private again = false;
@@ -38,11 +37,12 @@ export class ConfigFollower {
     this.connection = connection;
     this.listener = listener;
     this.log = log;
+    this.channel = new Channel(connection, CHANGE_CHANNEL, { heard: () => this.follow(), listening: () => this.follow() }, log);
   }
 
   async start(): Promise<void> {
     this.version = await latestVersion(this.connection.db);
-    await this.listen();
+    await this.channel.start();
     this.poll();
   }
 
@@ -50,37 +50,13 @@ export class ConfigFollower {
     this.stopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
     await this.following?.catch(() => undefined);
-    await this.client?.end().catch(() => undefined);
+    await this.channel.stop();
   }
 
   /** Resolves when every change committed before the call is in force in this process. Never rejects. */
   async caughtUp(): Promise<void> {
     this.follow();
     while (this.following !== null) await this.following;
-  }
-
-  private async listen(): Promise<void> {
-    if (this.stopped) return;
-    const client = new pg.Client(this.connection.connectionConfig);
-    const lost = (error?: Error) => {
-      if (this.client !== client) return;
-      this.client = null;
-      if (this.stopped) return;
-      this.log.warn("config_listener_lost", { error });
-      setTimeout(() => void this.listen(), RECONNECT_MS).unref();
-    };
-    this.client = client;
-    client.on("notification", () => this.follow());
-    client.on("error", lost);
-    client.on("end", () => lost());
-    try {
-      await client.connect();
-      await client.query(`LISTEN ${CHANGE_CHANNEL}`);
-      this.follow();
-    } catch (error) {
-      lost(error as Error);
-      await client.end().catch(() => undefined);
-    }
   }
 
   private poll(): void {

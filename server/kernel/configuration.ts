@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { bucketEndpoint, bucketPlace, type BucketSettings } from "./bucket-settings.ts";
 import { type MailAddress, mailFrom, type MailServer, smtpUrl } from "./mail-settings.ts";
+import { type TrustedProxies, trustedProxies } from "./trusted-proxies.ts";
 
 /**
  * Every environment variable the gateway reads. docs/reference/configuration.md is generated from this table; a name
@@ -53,6 +54,7 @@ export const VARIABLES = {
   GW_RUNTIME_PORT: { schema: integer(0, 65535), default: "8080", meaning: "port of the runtime plane; 0 picks a free one" },
   GW_ADMIN_PORT: { schema: integer(0, 65535), default: "8081", meaning: "port of the control plane; 0 picks a free one" },
   GW_PUBLIC_URL: { schema: publicUrl, meaning: "address of the runtime plane as clients and browsers know it, such as https://gateway.example; without it the one each request came to" },
+  GW_TRUSTED_PROXIES: { schema: trustedProxies, default: "", meaning: "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: from these, and from no one else, X-Forwarded-For is believed" },
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
   DATABASE_URL: { schema: text, meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR" },
@@ -106,6 +108,7 @@ export interface Configuration {
   readonly adminPort: number;
   /** Without a closing slash. */
   readonly publicUrl: string | undefined;
+  readonly trustedProxies: TrustedProxies;
   readonly roles: readonly Role[];
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
@@ -162,6 +165,7 @@ export function readConfiguration(env: Readonly<Record<string, string | undefine
     runtimePort: read(env, "GW_RUNTIME_PORT") as number,
     adminPort: read(env, "GW_ADMIN_PORT") as number,
     publicUrl: read(env, "GW_PUBLIC_URL"),
+    trustedProxies: read(env, "GW_TRUSTED_PROXIES") as TrustedProxies,
     roles: read(env, "GW_ROLES") as Role[],
     dataDir: read(env, "GW_DATA_DIR") as string,
     databaseUrl: read(env, "DATABASE_URL"),

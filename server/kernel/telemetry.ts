@@ -29,6 +29,8 @@ export interface Telemetry {
   /** A call was refused because it could not be recorded. */
   callUnrecorded(): void;
   chainVerified(verdict: string): void;
+  /** The control plane refused a request; `reason` is a code of the gateway's own. */
+  adminRefused(reason: string): void;
   watchLedger(read: () => LedgerFigures): void;
   render(): Promise<string>;
   readonly contentType: string;
@@ -41,6 +43,7 @@ export function telemetry(): Telemetry {
   const seconds = new Histogram({ name: "gatehouse_call_duration_seconds", help: "From arrival to the end of the answer", labelNames: ["proxy_type", "proxy_subtype"], buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300], registers });
   const unrecorded = new Counter({ name: "gatehouse_ledger_refused_total", help: "Calls refused because their row could not be written", registers });
   const verifications = new Counter({ name: "gatehouse_ledger_verifications_total", help: "Verifications of audit chains, by verdict", labelNames: ["verdict"], registers });
+  const adminRefusals = new Counter({ name: "gatehouse_admin_refused_total", help: "Requests the control plane refused, by reason", labelNames: ["reason"], registers });
   new Gauge({ name: "gatehouse_resident_memory_bytes", help: "Resident memory of the gateway process", registers, collect() { this.set(process.memoryUsage.rss()); } });
   // Finding a series by its labels costs more than adding to it, and there are few: each is looked up once.
   const series = new Map<string, { count: Counter.Internal; time: Histogram.Internal<"proxy_type" | "proxy_subtype"> }>();
@@ -57,6 +60,7 @@ export function telemetry(): Telemetry {
     },
     callUnrecorded: () => unrecorded.inc(),
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
+    adminRefused: (reason) => adminRefusals.labels(reason).inc(),
     watchLedger(read) {
       const counter = (name: string, help: string, value: (figures: LedgerFigures) => number) => new Counter({ name, help, registers, collect() { this.reset(); this.inc(value(read())); } });
       const gauge = (name: string, help: string, value: (figures: LedgerFigures) => number) => new Gauge({ name, help, registers, collect() { this.set(value(read())); } });

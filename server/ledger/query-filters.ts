@@ -2,7 +2,7 @@ import { isTimestamp } from "@gatehouse/ledger-format/canonical";
 import { FIELDS, type FieldName, type FieldType } from "@gatehouse/ledger-format/fields";
 import { sql, type RawBuilder } from "kysely";
 import type { FieldError } from "../kernel/errors.ts";
-import { lookupOf, type RowLookup } from "../store/row-lookups.ts";
+import { lookupsOf, type RowLookup } from "../store/row-lookups.ts";
 
 /** Bodies are read, not searched: a filter on one would tell its content to those who may not read it. */
 export const BODY_FIELDS: readonly FieldName[] = ["request_body_preview", "response_body_preview"];
@@ -66,8 +66,7 @@ export function filterConditions(filters: Readonly<Record<string, unknown>>): { 
     else if (!present.every((value) => fits(type, value))) errors.push({ field, message: `must be ${WANTED[type]}, or an array of such values` });
     else {
       conditions.push(matches(name, type, present, present.length < values.length));
-      const lookup = lookupOf(name as FieldName, values);
-      if (lookup !== null) lookups.push(lookup);
+      lookups.push(...lookupsOf(name as FieldName, values));
     }
   }
   return { conditions, lookups, errors };

@@ -5,7 +5,7 @@ import { recordChangeOn } from "./config-changes.ts";
 import { LOCK } from "./erasure-lock.ts";
 import { prepared } from "./prepared.ts";
 import { forgetBlocksOf } from "./row-blocks.ts";
-import { lookupOf } from "./row-lookups.ts";
+import { lookupsOf } from "./row-lookups.ts";
 import { matchingIds } from "./row-search.ts";
 import { PERSONAL } from "./unhashed.ts";
 
@@ -64,8 +64,7 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
   let rows = 0;
   for (const [column, value] of Object.entries(erasure.values)) {
     const isSubjects = sql<boolean>`audit_rows.tenant_id = ${erasure.tenantId} AND ${sql.ref(`audit_rows.${column}`)} = ${value} AND audit_rows.timestamp <= ${erasure.at}::timestamptz AND audit_rows.erased_at IS NULL`;
-    const lookup = lookupOf(column as SubjectColumn, [value]);
-    const search = { conditions: [isSubjects], lookups: lookup === null ? [] : [lookup], tenantId: erasure.tenantId, since: undefined, until: undefined, newestFirst: true };
+    const search = { conditions: [isSubjects], lookups: lookupsOf(column as SubjectColumn, [value]), tenantId: erasure.tenantId, since: undefined, until: undefined, newestFirst: true };
     const ids = await matchingIds(trx, search, null, Number.MAX_SAFE_INTEGER);
     const erased = await sql<{ id: string; root_task_id: string | null; user_id: string | null }>`
       WITH subject AS (SELECT a.id, a.gateway_user_id AS user_id FROM audit_rows a WHERE a.id = ANY(${ids}))

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { FIELD_NAMES, FIELDS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
-import { sql } from "kysely";
+import fc from "fast-check";
+import { sql, type RawBuilder } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { isoMicros } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
@@ -43,6 +44,8 @@ function rowAt(i: number, seconds = i): AuditRow {
     duration_ms: i,
     idp_user_email: i % 40 === 4 ? "ann@example.com" : null,
     root_task_id: `run-${i % 70}`,
+    request_headers: { "content-type": "application/json", "user-agent": `client/${i % 5}`, "x-call": `${i}` },
+    response_headers: i % 45 === 6 ? null : { "content-type": i % 60 === 7 ? "text/event-stream" : "application/json" },
   });
 }
 
@@ -119,10 +122,57 @@ test("parts of lists and objects, several fields and a time range", async () => 
   expect(await ids({ tags: ["t68", "t128"] })).toEqual([68, 128]);
   expect(await ids({ custom_metadata: { attempts: 2.5 } })).toEqual([2, 42, 82, 122, 162, 202, 242]);
   expect(await ids({ custom_metadata: { deep: { x: 1 } }, duration_ms: 82 })).toEqual([82]);
+  expect(await ids({ request_headers: { "x-call": "77", "user-agent": "client/2" } })).toEqual([77]);
+  expect(await ids({ request_headers: [{ "x-call": "7" }, { "x-call": 8 }, "7"] })).toEqual([7]);
+  expect(await ids({ response_headers: [null, { "content-type": "text/event-stream" }] })).toEqual([...Array(265).keys()].filter((i) => i % 45 === 6 || i % 60 === 7));
   expect(await ids({ api_key_id: "key-3", http_status_code: 429 })).toEqual([...Array(265).keys()].filter((i) => i % 11 === 3 && i % 50 === 9));
   const within = { from: new Date(START + 50_000).toISOString(), to: new Date(START + 60_000).toISOString() };
   expect(await ids({}, within)).toEqual([50, 51, 52, 53, 54, 55, 56, 57, 58, 59]);
   expect(await ids({ llm_temperature: 0.1 }, within)).toEqual([53]);
+});
+
+const VALUES: Partial<Record<FieldName, readonly unknown[]>> = {
+  http_status_code: [200, 429, 418, null],
+  api_key_id: [null, ...Array.from({ length: 12 }, (_, i) => `key-${i}`)],
+  llm_temperature: [null, 0, 0.1, 0.3, 7],
+  tags: [null, "late", "t68", "nowhere", {}],
+  custom_metadata: [{ of: "it" }, { attempts: 2.5 }, { deep: { x: 1 } }, { attempts: 3 }, null],
+  request_headers: [{ "user-agent": "client/3" }, { "x-call": "101" }, { "x-call": "none" }, {}, null],
+  guardrail_check: [null, "pii", "jailbreak"],
+  duration_ms: [0, 17, 101, 235, 252, 262, 999],
+};
+const filter = fc.constantFrom(...(Object.keys(VALUES) as FieldName[])).chain((field) => fc.tuple(fc.constant(field), fc.subarray([...(VALUES[field] ?? [])], { minLength: 1 })));
+const moment = fc.option(fc.integer({ min: -300, max: 300 }).map((seconds) => new Date(START + seconds * 1_000).toISOString()), { nil: undefined });
+
+test("any query gives the page and the count that looking at every row gives", async () => {
+  const is = (field: FieldName, value: unknown): RawBuilder<unknown> =>
+    value === null ? sql`${sql.ref(field)} IS NULL` : FIELDS[field].type === "json" ? sql`${sql.ref(field)} @> ${JSON.stringify(value)}::text::jsonb` : sql`${sql.ref(field)} = ${value}`;
+  const asked = fc.record({ filters: fc.array(filter, { maxLength: 3 }), tenant: fc.constantFrom(undefined, ...TENANTS), from: moment, to: moment, order: fc.constantFrom("asc" as const, "desc" as const), page: fc.integer({ min: 1, max: 3 }), page_size: fc.integer({ min: 1, max: 90 }) });
+  await fc.assert(
+    fc.asyncProperty(asked, async ({ filters, tenant, from, to, order, page, page_size }) => {
+      const given = Object.fromEntries(filters);
+      const conditions = [
+        sql`(${tenant ?? null}::text IS NULL OR tenant_id = ${tenant ?? null}) AND (${from ?? null}::timestamptz IS NULL OR timestamp >= ${from ?? null}) AND (${to ?? null}::timestamptz IS NULL OR timestamp < ${to ?? null})`,
+        ...(Object.entries(given) as [FieldName, unknown[]][]).map(([field, values]) => sql`(${sql.join(values.map((value) => is(field, value)), sql` OR `)})`),
+      ];
+      const { rows: wanted } = await sql<{ id: string }>`SELECT id FROM audit_rows WHERE ${sql.join(conditions, sql` AND `)} ORDER BY id ${sql.raw(order)}`.execute(database.db);
+      const found = await queryRows(database.db, { filters: given, tenant_id: tenant, from, to, order, page, page_size }, { bodies: false });
+      expect(found.rows.map((row) => row.id as string)).toEqual(wanted.map((row) => row.id).slice((page - 1) * page_size, page * page_size));
+      if (found.total_is_exact) expect(found.total).toBe(wanted.length);
+      else expect(found.total).toBeLessThanOrEqual(wanted.length);
+    }),
+    { numRuns: 80 },
+  );
+}, 300_000);
+
+test("headers of blocks that were described without them are found all the same", async () => {
+  const before = await queried("request_headers", { "user-agent": "client/3" }, undefined, "desc");
+  await sql`DELETE FROM audit_block_values WHERE field LIKE '%_headers'`.execute(database.db);
+  await sql`UPDATE audit_blocks SET headers = false`.execute(database.db);
+  expect(await queried("request_headers", { "user-agent": "client/3" }, undefined, "desc")).toEqual(before);
+  await describeRows(database.db, new Date(), SIZES);
+  expect((await sql`SELECT FROM audit_blocks WHERE NOT headers`.execute(database.db)).rows).toEqual([]);
+  expect(await queried("request_headers", { "user-agent": "client/3" }, undefined, "desc")).toEqual(before);
 });
 
 test("late rows find their way into the blocks, and nothing is found otherwise than before", async () => {

@@ -4,7 +4,7 @@ import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
 import { LOCK } from "./erasure-lock.ts";
 import { prepared } from "./prepared.ts";
-import { ABSENT_HASH, hashOfColumn, LOOKED_UP } from "./row-lookups.ts";
+import { ABSENT_HASH, hashOfColumn, LOOKED_UP, termsOfColumn } from "./row-lookups.ts";
 
 /** In rows. A zone is looked through whole for one value, and all rows above the last block are looked at one by one. */
 export interface BlockSizes {
@@ -33,7 +33,8 @@ const entry = (hash: string): string => `(${hash})::bigint << 32 | r.k`;
 function entriesOf(name: FieldName, sometimesAbsent: boolean): string {
   if (FIELDS[name].type !== "json") return `SELECT array_agg(DISTINCT ${entry(sometimesAbsent ? `coalesce(${hashOfColumn(name, `r.${name}`)}, ${ABSENT_HASH})` : hashOfColumn(name, `r.${name}`))}) FROM r`;
   const absent = sometimesAbsent ? `SELECT ${entry(`${ABSENT_HASH}`)} AS e FROM r WHERE r.${name} IS NULL UNION ALL ` : "";
-  return `SELECT array_agg(DISTINCT e) FROM (${absent}SELECT ${entry("t.term")} AS e FROM r CROSS JOIN LATERAL audit_json_terms(r.${name}) AS t (term)) terms`;
+  // Most terms of a zone are those of its other rows: only the rest is sorted.
+  return `SELECT array_agg(e ORDER BY e) FROM (SELECT DISTINCT e FROM (${absent}SELECT ${entry("t.term")} AS e FROM r ${termsOfColumn(name, `r.${name}`)}) terms) each`;
 }
 
 /** Of sorted entries, those of one bucket stand side by side. */
@@ -55,7 +56,7 @@ function fillStatement(present: readonly FieldName[], zone: number, sometimesAbs
 }
 
 const zonesStatement = (zone: number): string => `
-  UPDATE audit_blocks SET filled = true, (zones, least_timestamp, greatest_timestamp) = (
+  UPDATE audit_blocks SET filled = true, headers = true, (zones, least_timestamp, greatest_timestamp) = (
     SELECT array_agg(least_id ORDER BY zone), min(least), max(greatest) FROM (
       SELECT zone, min(id) AS least_id, min(timestamp) AS least, max(timestamp) AS greatest
       FROM (SELECT id, timestamp, (row_number() OVER (ORDER BY id) - 1) / ${zone} AS zone FROM audit_rows a WHERE a.id >= $2 AND a.id < $3) numbered GROUP BY zone) zones)
@@ -118,10 +119,10 @@ async function fillNext(db: Database, before: Date, sizes: BlockSizes): Promise<
   return db.transaction().execute(async (trx) => {
     const { rows } = await sql<Block>`
       SELECT block, from_id, to_id FROM audit_blocks b
-      WHERE NOT filled OR block IN (
+      WHERE NOT filled OR NOT headers OR block IN (
         SELECT l.block FROM audit_late_rows r JOIN audit_blocks l ON r.id >= l.from_id AND r.id < l.to_id
         GROUP BY l.block, l.to_id HAVING l.to_id < audit_id_floor(${before}) OR count(*) > ${MOST_LATE})
-      ORDER BY filled, from_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(trx);
+      ORDER BY filled, headers, from_id DESC LIMIT 1 FOR UPDATE SKIP LOCKED`.execute(trx);
     const [block] = rows;
     if (block === undefined) return false;
     // Before the rows are read: one that becomes late meanwhile stays so.

@@ -7,17 +7,22 @@ export interface RowSearch extends RangeQuery {
   readonly conditions: readonly RawBuilder<boolean>[];
 }
 
-/** Stretches of about a zone asked for at first, and at most: a common value needs few of them, a rare one all there are. */
-const FIRST_ZONES = 8;
+/** Stretches of about a zone asked for at once: of a value that all rows have the fewest are enough to count as far as it is counted. */
+const FEWEST_ZONES = 24;
 const MOST_ZONES = 512;
+/** Rows looked at for nothing but the count come to a few thousand, however many match. */
+const COUNTED_ZONES = 48;
 
 type Bounds = { readonly from: string | null; readonly to: string | null };
+
+/** Tells how many zones to look at next, given how many were looked at. */
+type Pace = (looked: number) => number;
 
 /**
  * Where matching rows may be, stretch after stretch in the order asked for, beyond the row `after`. What no block
  * describes is there whole: the rows of the last seconds, and rows older than all blocks.
  */
-async function* stretches(db: Database | Trx, search: RowSearch, after: string | null): AsyncGenerator<readonly Bounds[]> {
+async function* stretches(db: Database | Trx, search: RowSearch, after: string | null, pace: Pace): AsyncGenerator<readonly Bounds[]> {
   const { newestFirst } = search;
   const clipped = ({ from, to }: Bounds): Bounds => {
     if (after === null) return { from, to };
@@ -34,8 +39,10 @@ async function* stretches(db: Database | Trx, search: RowSearch, after: string |
   if (!isEmpty(newestFirst ? above : below)) yield [newestFirst ? above : below];
   const within = clipped(described);
   let cursor = newestFirst ? within.to : within.from;
-  for (let zones = FIRST_ZONES; cursor !== null && !isEmpty(within); zones = Math.min(MOST_ZONES, zones * 4)) {
+  for (let looked = 0; cursor !== null && !isEmpty(within); ) {
+    const zones = pace(looked);
     const next: { ranges: IdRange[]; cursor: string | null } = await candidateRanges(db, search, cursor, zones);
+    looked += zones;
     const ranges = next.ranges.map(clipped).filter((range) => !isEmpty(range));
     if (ranges.length > 0) yield ranges;
     cursor = next.cursor;
@@ -48,32 +55,47 @@ const isEmpty = ({ from, to }: Bounds): boolean => from !== null && to !== null 
 /** Ids of the next `wanted` rows that match beyond the row `after`, in the order asked for. */
 export async function matchingIds(db: Database | Trx, search: RowSearch, after: string | null, wanted: number): Promise<string[]> {
   const ids: string[] = [];
-  for await (const bounds of stretches(db, search, after)) {
-    const { rows } = await sql<{ id: string }>`SELECT id FROM (${rowsIn(bounds, search, wanted - ids.length)}) AS found ORDER BY id ${orderOf(search)} LIMIT ${wanted - ids.length}`.execute(db);
-    for (const row of rows) ids.push(row.id);
+  for await (const bounds of stretches(db, search, after, (looked) => zonesFor(wanted - ids.length, ids.length, looked))) {
+    ids.push(...(await idsIn(db, search, bounds, wanted - ids.length)));
     if (ids.length >= wanted) break;
   }
   return ids;
 }
 
 /**
- * How many rows match, counted up to `most` and for a bounded time only: `exact` is false where there may be more. It looks
- * at a multiple of a few thousand rows, however many there are.
+ * Ids of the first `wanted` rows that match, and how many match: counted on up to `counted` while that takes no more than
+ * a look at a few thousand rows. `exact` is false where there may be more.
  */
-export async function countMatching(db: Database | Trx, search: RowSearch, most: number): Promise<{ total: number; exact: boolean }> {
-  let total = 0;
-  let looks = 0;
-  for await (const bounds of stretches(db, search, null)) {
-    if (looks++ > MOST_LOOKS) return { total, exact: false };
-    const { rows } = await sql<{ total: number }>`SELECT count(*) AS total FROM (SELECT FROM (${rowsIn(bounds, search, most - total + 1)}) AS stretches LIMIT ${most - total + 1}) AS found`.execute(db);
-    total += rows[0]?.total ?? 0;
-    if (total > most) return { total: most, exact: false };
+export async function firstMatching(db: Database | Trx, search: RowSearch, wanted: number, counted: number): Promise<{ ids: string[]; total: number; exact: boolean }> {
+  const ids: string[] = [];
+  const most = Math.max(wanted, counted);
+  let zones = 0;
+  const pace: Pace = (looked) => {
+    const missing = wanted - ids.length;
+    zones = looked + (missing > 0 ? zonesFor(missing, ids.length, looked) : Math.max(1, COUNTED_ZONES - looked));
+    return zones - looked;
+  };
+  for await (const bounds of stretches(db, search, null, pace)) {
+    ids.push(...(await idsIn(db, search, bounds, most + 1 - ids.length)));
+    if (ids.length > most) return { ids: ids.slice(0, wanted), total: most, exact: false };
+    if (ids.length >= wanted && zones >= COUNTED_ZONES) return { ids: ids.slice(0, wanted), total: ids.length, exact: false };
   }
-  return { total, exact: true };
+  return { ids: ids.slice(0, wanted), total: ids.length, exact: true };
 }
 
-/** The described stretches among them come to 8 + 32 + 128 zones. */
-const MOST_LOOKS = 3;
+/**
+ * Zones that likely have `missing` rows, after `found` in those looked at. A zone has a row of each value but for chance,
+ * though maybe none of two values at once: as many again as were not enough.
+ */
+function zonesFor(missing: number, found: number, looked: number): number {
+  const each = looked === 0 ? Number.POSITIVE_INFINITY : Math.max(1, found / looked);
+  return Math.min(MOST_ZONES, Math.max(FEWEST_ZONES, looked, Math.ceil((missing / each) * 1.2)));
+}
+
+async function idsIn(db: Database | Trx, search: RowSearch, bounds: readonly Bounds[], wanted: number): Promise<string[]> {
+  const { rows } = await sql<{ id: string }>`SELECT id FROM (${rowsIn(bounds, search, wanted)}) AS found ORDER BY id ${orderOf(search)} LIMIT ${wanted}`.execute(db);
+  return rows.map((row) => row.id);
+}
 
 const orderOf = (search: RowSearch) => sql.raw(search.newestFirst ? "DESC" : "ASC");
 

@@ -32,13 +32,14 @@ export interface RunRow {
   readonly unpriced_calls: number;
 }
 
-const RUN = sql`root_task_id, run_id, resource_group_id, state, state_source, outcome, ${isoColumn("started_at")} AS started_at, ${isoColumn("active_at")} AS last_call_at, ${isoColumn("ended_at")} AS ended_at,
+/** Select list of `runs` in the form of a `RunRow`. */
+export const RUN_COLUMNS = sql`root_task_id, run_id, resource_group_id, state, state_source, outcome, ${isoColumn("started_at")} AS started_at, ${isoColumn("active_at")} AS last_call_at, ${isoColumn("ended_at")} AS ended_at,
   calls, llm_calls, tool_calls, tool_errors, errors, late_calls, external_calls, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_calls`;
 
 /** The run of one of the ids that `participant` took part in; the first id that has one counts. */
 export async function findRun(db: Database, tenantId: string, ids: readonly string[], participant: string): Promise<RunRow | undefined> {
   const { rows } = await sql<RunRow>`
-    SELECT ${RUN} FROM runs WHERE tenant_id = ${tenantId} AND root_task_id = ANY(${ids}) AND participants @> ARRAY[${participant}]
+    SELECT ${RUN_COLUMNS} FROM runs WHERE tenant_id = ${tenantId} AND root_task_id = ANY(${ids}) AND participants @> ARRAY[${participant}]
     ORDER BY array_position(${ids}::text[], root_task_id) LIMIT 1`.execute(db);
   return rows[0];
 }
@@ -73,7 +74,7 @@ export async function endRun(db: Database, tenantId: string, rootTaskId: string,
       ended_at = coalesce(ended_at, ${at}::timestamptz), closed_at = coalesce(closed_at, ${at}::timestamptz),
       state = CASE WHEN state = 'open' THEN coalesce(${state}::text, ${DERIVED}) ELSE state END
     WHERE tenant_id = ${tenantId} AND root_task_id = ${rootTaskId}
-    RETURNING ${RUN}`.execute(db);
+    RETURNING ${RUN_COLUMNS}`.execute(db);
   return rows[0];
 }
 
@@ -96,27 +97,6 @@ export async function sweepRuns(db: Database, now: Date): Promise<number> {
     total += ended;
     if (ended < SWEPT_AT_ONCE) return total;
   }
-}
-
-export interface RunFilters {
-  readonly state?: RunState | undefined;
-  readonly outcome?: string | undefined;
-  /** ISO 8601; runs that started at or after. */
-  readonly from?: string | undefined;
-  /** ISO 8601; runs that started before. */
-  readonly to?: string | undefined;
-}
-
-/** Runs of a resource group, newest first. */
-export async function runPage(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: { readonly limit: number; readonly offset: number }): Promise<{ items: RunRow[]; total: number }> {
-  const where = sql`tenant_id = ${tenantId} AND resource_group_id = ${groupId}
-    AND (${filters.state ?? null}::text IS NULL OR state = ${filters.state ?? null}) AND (${filters.outcome ?? null}::text IS NULL OR outcome = ${filters.outcome ?? null})
-    AND (${filters.from ?? null}::timestamptz IS NULL OR runs.started_at >= ${filters.from ?? null}) AND (${filters.to ?? null}::timestamptz IS NULL OR runs.started_at < ${filters.to ?? null})`;
-  const [found, counted] = await Promise.all([
-    sql<RunRow>`SELECT ${RUN} FROM runs WHERE ${where} ORDER BY runs.started_at DESC, root_task_id LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db),
-    sql<{ total: number }>`SELECT count(*) AS total FROM runs WHERE ${where}`.execute(db),
-  ]);
-  return { items: found.rows, total: counted.rows[0]?.total ?? 0 };
 }
 
 /** Runs and their calls summed over the hours or days in which the runs started. */

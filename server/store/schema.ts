@@ -5,6 +5,7 @@ import type { AdminUserTable, EndUserGroupTable, EndUserPhotoTable, EndUserTable
 import type { AlertTable, ArgumentPolicyTable, GroupPolicyTable, GuardrailConfigTable, SemanticCacheConfigTable, SemanticCacheEntryTable, SemanticPolicyTable } from "./tables/policies.ts";
 import type { OAuthClientGrantTable, OAuthTokenTable, OAuthUpstreamClientTable } from "./tables/oauth.ts";
 import type { ApprovalTable, McpServerSnapshotTable, McpServerTable, ServerConfigTable, VirtualServerTable } from "./tables/tools.ts";
+import type { ToolSessionTable } from "./tool-sessions.ts";
 
 /** The tables as the migrations make them. `bigint` columns arrive as numbers: every count here stays below 2^53. */
 
@@ -321,6 +322,7 @@ export interface Schema {
   notice_configs: NoticeConfigTable;
   conversation_notices: { tenant_id: string; conversation_handle: string; method: string; record_id: string; noticed_at: Date };
   kept_signatures: KeptSignatureTable;
+  tool_sessions: ToolSessionTable;
   tool_letters: { id: WithDefault<number>; recipient: string; body: string; created_at: Stamp };
   guardrail_configs: GuardrailConfigTable;
   argument_policies: ArgumentPolicyTable;

@@ -13,6 +13,9 @@ export interface FieldProblem {
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
+/** JSON of a member as it is now, from its value and from its text before. */
+type WriteMember = (value: JsonValue, source: string) => string;
+
 /**
  * A JSON object with its source text. What was not touched keeps its exact spelling: whoever changes something inside a
  * top-level member says so with `touch`, and only touched members are written anew.
@@ -24,6 +27,7 @@ export class JsonDocument {
   private readonly members: readonly Member[];
   private readonly touched = new Set<string>();
   private readonly spelled = new Map<string, string>();
+  private readonly writers = new Map<string, WriteMember>();
 
   private constructor(source: string, value: JsonObject, members: readonly Member[]) {
     this.source = source;
@@ -55,9 +59,11 @@ export class JsonDocument {
     return this.value[name] !== undefined;
   }
 
-  touch(name: string): void {
+  /** Says that the value of a member was changed in place; `write` writes it anew, `JSON.stringify` when left out. */
+  touch(name: string, write?: WriteMember): void {
     this.touched.add(name);
     this.spelled.delete(name);
+    if (write !== undefined) this.writers.set(name, write);
   }
 
   /** As `touch`, with the JSON text of the member as it stands now: what did not change inside it keeps its spelling too. */
@@ -79,8 +85,12 @@ export class JsonDocument {
     if (value === undefined) return null;
     const spelled = this.spelled.get(name);
     if (spelled !== undefined) return spelled;
-    const member = this.touched.has(name) ? undefined : this.members.find((candidate) => candidate.name === name);
-    return member === undefined ? JSON.stringify(value) : this.source.slice(member.valueStart, member.valueEnd);
+    const touched = this.touched.has(name);
+    const write = this.writers.get(name);
+    const member = touched && write === undefined ? undefined : this.members.find((candidate) => candidate.name === name);
+    if (member === undefined) return JSON.stringify(value);
+    const source = this.source.slice(member.valueStart, member.valueEnd);
+    return touched && write !== undefined ? write(value, source) : source;
   }
 
   /**

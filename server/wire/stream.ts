@@ -26,3 +26,9 @@ export interface StreamCodec {
   /** What the provider itself reported as an error inside the stream. */
   readonly providerError: string | null;
 }
+
+/** What a stream that no model writes says of itself: nothing of it is metered, and nothing of it can be tried again. */
+export const UNMETERED = { begun: true, usage: null, outputLength: 0, providerError: null } as const;
+
+/** A stream that is handed on as it comes and may end at any time. */
+export const PASSED_STREAM: StreamCodec = { ...UNMETERED, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };

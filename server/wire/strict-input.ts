@@ -58,7 +58,7 @@ export function readQuery(url: URL): Record<string, string> {
 
 /** The value as its schema reads it, or a refusal that names each field. */
 export function check<T extends z.ZodType>(schema: T, value: unknown, code: ErrorCode): z.output<T> {
-  const parsed = schema.safeParse(value);
+  const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
   throw invalid(code, parsed.error.issues.flatMap(fieldErrors));
 }

@@ -1,5 +1,6 @@
 import { adminApp, type AdminDeps } from "../../server/surfaces/admin/app.ts";
 import { firstStart } from "../../server/directory/first-start.ts";
+import { RefusedAttempts } from "../../server/directory/people/refused-attempts.ts";
 import type { Directory } from "../../server/directory/writes/write.ts";
 import { systemClock, type Clock } from "../../server/kernel/clock.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
@@ -31,6 +32,7 @@ export interface ControlPlane {
   readonly database: TestDatabase;
   readonly directory: Directory;
   readonly lines: string[];
+  readonly attempts: RefusedAttempts;
   readonly fetch: (request: Request, ip?: string) => Promise<Response>;
   /** Sends as nobody. */
   readonly send: Send;
@@ -56,7 +58,9 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
   const secrets = secretBox(new Uint8Array(32).fill(7));
   const directory: Directory = { db: database.db, secrets, clock, hashPassword };
   await firstStart({ directory, bootstrapAdminPassword: ADMIN_PASSWORD, quickstart: false, env: {} });
+  const attempts = new RefusedAttempts(database.db, clock);
   const app = adminApp({
+    attempts,
     db: database.db,
     secrets,
     clock,
@@ -83,7 +87,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
   const logIn = (username: string, password: string, tenantId?: string, ip?: string) =>
     send("POST", `/v1/admin-users/${tenantId === undefined ? "system" : "tenant"}/login`, { username, password, ...(tenantId === undefined ? {} : { tenant_id: tenantId }) }, {}, ip);
   const first = await logIn("admin", ADMIN_PASSWORD);
-  return { database, directory, lines, fetch, send, as, logIn, system: as(first.body.access_token), close: () => database.close() };
+  return { database, directory, lines, attempts, fetch, send, as, logIn, system: as(first.body.access_token), close: () => database.close() };
 }
 
 /** Holds every successful answer of every test to the schema the document shows for it. */

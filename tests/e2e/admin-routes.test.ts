@@ -144,7 +144,17 @@ function acmePath(operation: Operation): string {
   return pathWith(operation, id ?? "");
 }
 
-describe("without a credential, or with one that is of another kind or over: 401", () => {
+/** What the admin log tells of a refused attempt, once all that was held back of it is written. */
+async function toldOf(reply: { headers: Headers }): Promise<unknown[]> {
+  await plane.attempts.write("all");
+  return plane.database.db.selectFrom("admin_log").select(["tenant_id", "actor_username", "action", "resource", "resource_id", "client_ip", "after"]).where("request_id", "=", reply.headers.get("x-request-id")).execute();
+}
+
+const attempt = (operation: Operation, reason: string, who: { tenant_id: string; actor_username: string } | { client_ip: string }) => [
+  { tenant_id: null, actor_username: null, client_ip: "10.0.0.1", ...who, action: "refused", resource: nameOf(operation), resource_id: null, after: { reason, attempts: 1, since: expect.any(String) } },
+];
+
+describe("without a credential, or with one that is of another kind or over: 401, and the admin log tells of it", () => {
   let tokens: string[];
   beforeAll(async () => {
     const past = { ...systemClock(), now: () => Date.now() - 7_200_000 };
@@ -157,9 +167,12 @@ describe("without a credential, or with one that is of another kind or over: 401
     tokens = ["nonsense", await adminTokens(settings).issue(row), await portal.issue(user), await portal.issue({ ...user, id }), key.body.key_value];
   });
   test.each(cases(guarded))("%s", async (_name, operation) => {
-    for (const headers of [{}, { authorization: "Basic eDp5" }, ...tokens.map((token) => ({ authorization: `Bearer ${token}` }))] as Record<string, string>[]) {
+    const shown: [Record<string, string>, string][] = [[{}, "credential_missing"], [{ authorization: "Basic eDp5" }, "credential_malformed"]];
+    for (const [index, token] of tokens.entries()) shown.push([{ authorization: `Bearer ${token}` }, index === 1 ? "credential_expired" : "credential_unknown"]);
+    for (const [headers, reason] of shown) {
       const reply = await plane.send(operation.method, acmePath(operation), BODIES[nameOf(operation)], headers);
-      expect([reply.status, reply.headers.get("www-authenticate"), reply.body.code]).toEqual([401, "Bearer", "unauthenticated"]);
+      expect([reply.status, reply.headers.get("www-authenticate"), reply.body]).toEqual([401, "Bearer", { detail: "Missing or invalid credential.", code: "unauthenticated" }]);
+      expect(await toldOf(reply)).toEqual(attempt(operation, reason, { client_ip: "10.0.0.1" }));
     }
   });
 });
@@ -172,16 +185,17 @@ describe("without the permission: 403, and the attempt to change something is in
     expect([reply.status, reply.body.code]).toEqual([403, "forbidden"]);
     const entries = await plane.database.db.selectFrom("admin_log").select(["tenant_id", "actor_username", "action", "resource", "resource_id", "after"]).where("request_id", "=", reply.headers.get("x-request-id")).execute();
     const id = operation.path.includes("{id}") ? ids[operation.path.split("/{id}")[0] ?? ""] : null;
-    const attempt = { tenant_id: "acme", actor_username: "viewer-of-acme", action: "refused", resource: nameOf(operation), resource_id: id, after: { reason: reply.body.detail } };
-    expect(entries as unknown[]).toEqual(operation.method === "GET" ? [] : [attempt]);
+    const told = { tenant_id: "acme", actor_username: "viewer-of-acme", action: "refused", resource: nameOf(operation), resource_id: id, after: { reason: reply.body.detail } };
+    expect(entries as unknown[]).toEqual(operation.method === "GET" ? [] : [told]);
   });
 });
 
-describe("a malformed body: 400 that names the field", () => {
+describe("a malformed body: 400 that names the field, and the admin log tells of it; one too large: 413", () => {
   test.each(cases(withBody))("%s", async (_name, operation) => {
     const path = acmePath(operation);
     const strange = await plane.system(operation.method, path, { ...(BODIES[nameOf(operation)] as object), surprise: 1 });
     expect([strange.status, strange.body.code, strange.body.fields]).toEqual([400, "invalid_body", [{ field: "surprise", message: "is not known here" }]]);
+    expect(await toldOf(strange)).toMatchObject([{ actor_username: operation.access === "anyone" ? null : "admin", action: "refused", resource: nameOf(operation), after: { reason: "invalid_body", attempts: 1 } }]);
     const token = (await plane.logIn("admin", ADMIN_PASSWORD)).body.access_token;
     const raw = (body: string, type = "application/json") =>
       plane.fetch(new Request(`http://x${path}`, { method: operation.method, body, headers: { "content-type": type, authorization: `Bearer ${token}` } }));
@@ -189,7 +203,9 @@ describe("a malformed body: 400 that names the field", () => {
     expect((await raw("[1]")).status).toBe(400);
     expect((await raw("{}", "text/plain")).status).toBe(400);
     expect((await raw(`{"a":"\\u0000"}`)).status).toBe(400);
-    expect((await raw(`"${"x".repeat(1_048_577)}"`)).status).toBe(413);
+    const large = await raw(`"${"x".repeat(1_048_577)}"`);
+    expect([large.status, ((await large.json()) as any).code]).toEqual([413, "body_too_large"]);
+    expect(await toldOf(large)).toMatchObject([{ resource: nameOf(operation), after: { reason: "body_too_large", attempts: 1 } }]);
   });
 });
 
@@ -234,11 +250,15 @@ describe("another tenant's admin sees and changes nothing", () => {
   test.each(cases(tenantHeld))("%s", async (_name, operation) => {
     const reply = await beta.send(operation.method, acmePath(operation), BODIES[nameOf(operation)]);
     expect(reply.body?.tenant_id).not.toBe("acme");
-    if (operation.path.includes("{")) expect(reply.status).toBe(404);
+    if (operation.path.includes("{")) {
+      expect(reply.status).toBe(404);
+      expect(await toldOf(reply)).toEqual(operation.method === "GET" ? [] : attempt(operation, reply.body.code, { tenant_id: "beta", actor_username: "owner-of-beta" }));
+    }
     for (const id of Object.values(ids)) if (id !== "acme") expect(JSON.stringify(reply.body)).not.toContain(id);
     for (const [query, headers] of [["?tenant_id=acme", {}], ["?tenant_id=nowhere", {}], ["", { "x-tenant-id": "acme" }]] as const) {
       const named = await beta.send(operation.method, acmePath(operation) + query, BODIES[nameOf(operation)], headers);
       expect([named.status, named.body.code]).toEqual([403, "forbidden"]);
+      if (operation.method !== "GET") expect(await toldOf(named)).toMatchObject([{ tenant_id: "beta", actor_username: "owner-of-beta", action: "refused", resource: nameOf(operation) }]);
     }
   });
 

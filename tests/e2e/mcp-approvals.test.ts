@@ -106,6 +106,16 @@ test("an approval is for what the arguments say, however they are spelled, and f
   }
 });
 
+test("an approver sees every digit and byte of the arguments as they were sent", async () => {
+  const { _meta } = stateless(1, "tools/call").params;
+  const given = `{ "account": 12345678901234567890, "rate": 0.10000000000000000001, "huge": 1e400, "text": "a\\u0000b ${asked++}", "same": 1.50 }`;
+  const held = await post(servers.modern, team.apiKey, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":${given},"_meta":${JSON.stringify(_meta)}}}`);
+  const id = held.body.error.data.approval_id;
+  expect((await world.admin.get(`/v1/admin/approvals/${id}`)).call_arguments_text).toBe(given);
+  const read = await fetch(`${world.gateway.adminUrl}/v1/admin/approvals/${id}`, { headers: { authorization: `Bearer ${world.admin.token}` } });
+  expect(await read.text()).toContain('"call_arguments":{"account":12345678901234567890,"rate":0.10000000000000000001,"huge":1e400,"text":"a\\u0000b');
+});
+
 test("a token is worth nothing for other arguments, another caller, another tool, or once rejected", async () => {
   const message = call("echo");
   const { id } = await blocked(servers.modern, message);

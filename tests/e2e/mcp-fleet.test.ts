@@ -124,6 +124,57 @@ test.each(["handshake", "stateless"] as const)("whoever listens at either proces
   for (const stream of streams) stream.close();
 });
 
+test("what a session says at one process holds at the other: single resources, cancelled requests and log levels", async () => {
+  const changing = startChangingServer("stateless");
+  serving.push(changing);
+  const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "resources", base_url: changing.baseUrl });
+  await grant(admin, "resources", id, [team.groupId]);
+  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "resources and tools", members: [{ mcp_server_id: id, slug: "changing" }, { mcp_server_id: ids.stateless, slug: "tools" }], group_ids: [team.groupId] });
+  for (const [path, uri] of [[`mcp/${id}`, "test://note"], [`vmcp/${virtual.id}`, "changing+test://note"]] as const) {
+    const [one = "", other = ""] = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/${path}`);
+    const begun = await post(one, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } } });
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };
+    const stream = rawStream(other, "GET", { accept: "text/event-stream", "x-api-key": team.apiKey, ...session });
+    await stream.until("text/event-stream");
+    const say = (method: string) => post(one, team.apiKey, { jsonrpc: "2.0", id: 1, method, params: { uri } }, session);
+    expect((await say("resources/subscribe")).body.result).toEqual({});
+    // What is told before the other process listens for it is told to nobody.
+    while (stream.count("notifications/resources/updated") === 0) {
+      changing.tell("notifications/resources/updated", { uri: "test://note" });
+      await Bun.sleep(50);
+    }
+    expect(stream.count(`"uri":"${uri}"`)).toBeGreaterThan(0);
+    // A stream that is opened later knows of it as well.
+    const later = rawStream(other, "GET", { accept: "text/event-stream", "x-api-key": team.apiKey, ...session });
+    while (later.count("notifications/resources/updated") === 0) {
+      changing.tell("notifications/resources/updated", { uri: "test://note" });
+      await Bun.sleep(50);
+    }
+    await say("resources/unsubscribe");
+    expect((await database.db.selectFrom("tool_sessions").select("uris").execute()).every(({ uris }) => uris.length === 0)).toBe(true);
+    expect(JSON.stringify(await database.db.selectFrom("tool_sessions").selectAll().execute())).not.toContain(session["mcp-session-id"]);
+    stream.close();
+    later.close();
+  }
+  const [one = "", other = ""] = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/mcp/${ids.stateless}`);
+  const begun = await post(one, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "listener", version: "1" } } });
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };
+  const logs = async (level: string) => {
+    expect((await post(one, team.apiKey, { jsonrpc: "2.0", id: 2, method: "logging/setLevel", params: { level } }, session)).body.result).toEqual({});
+    return post(other, team.apiKey, { jsonrpc: "2.0", id: 3, method: "tools/call", params: { name: "test_tool_with_logging", arguments: {} } }, session);
+  };
+  expect((await logs("error")).text).not.toContain("notifications/message");
+  while (!(await logs("debug")).text.includes("notifications/message")) await Bun.sleep(20);
+  for (const [method, params] of [["logging/setLevel", { level: "loud" }], ["resources/subscribe", { uri: `test://${"x".repeat(3000)}` }], ["resources/subscribe", { uri: "test://\0" }]] as const) expect((await post(one, team.apiKey, { jsonrpc: "2.0", id: 4, method, params }, session)).body.error.code).toBe(-32602);
+  // The tool asks, and nobody ever answers: only the cancellation ends the call.
+  const waiting = rawStream(one, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, ...session }, JSON.stringify({ jsonrpc: "2.0", id: "waits", method: "tools/call", params: { name: "test_input_required_result_multi_round", arguments: {} } }));
+  await waiting.until("elicitation/create");
+  expect((await post(other, team.apiKey, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "waits" } }, session)).status).toBe(202);
+  const [row] = await rowsOf(admin, { mcp_request_id: "waits" }, 1);
+  expect(row).toMatchObject({ success: false, mcp_capability_name: "test_input_required_result_multi_round" });
+  waiting.close();
+});
+
 test("every request left one row, and no letter is left lying", async () => {
   const rows = await rowsOf(admin, { mcp_capability_name: "test_sampling", server_id: ids.stateless }, 6);
   expect(new Set(rows.map(({ id }) => id)).size).toBe(rows.length);

@@ -48,7 +48,7 @@ const many = (rows: number, wait = 0) => stateless(1, "tools/call", { name: "man
 
 describe("frequency", () => {
   test("calls of tools are counted for the group above, lists are not", async () => {
-    const team = await limited({ frequency: { max_calls_per_minute: 60, burst_limit: 2, max_calls_per_day: 100 } });
+    const team = await limited({ frequency: { max_calls_per_minute: 1, burst_limit: 2, max_calls_per_day: 100 } });
     for (let i = 0; i < 4; i++) expect((await post(at(ids.modern), team.apiKey, stateless(1, "tools/list"))).status).toBe(200);
     const answers = [];
     for (const id of [ids.modern, ids.old, ids.modern]) answers.push(await post(at(id), team.apiKey, echo()));
@@ -102,6 +102,40 @@ describe.each(["modern", "old"] as const)("data of a %s server", (name) => {
     expect((await post(at(ids[name]), team.apiKey, many(3))).body.result).toBeDefined();
     expect((await post(at(ids[name]), team.apiKey, many(4))).body.error.data.code).toBe("tool_result_too_large");
   });
+});
+
+test.each(["handshake", "stateless"] as const)("what a task of a %s server came to is held to the limits and guardrails of its tool", async (dialect) => {
+  const content = [{ type: "text", text: "Write to joe@example.com" }, { type: "text", text: "or do not" }];
+  const task = { taskId: "t1", status: "completed", createdAt: "2026-11-21T00:00:00Z", lastUpdatedAt: "2026-11-21T00:00:00Z" };
+  const answers: Record<string, object> = {
+    initialize: { protocolVersion: "2025-11-25", capabilities: { tools: {}, tasks: {} }, serverInfo: { name: "tasks", version: "1" } },
+    "server/discover": { supportedVersions: ["2026-07-28"], capabilities: { tools: {}, extensions: { "io.modelcontextprotocol/tasks": {} } }, ttlMs: 0, cacheScope: "private" },
+    "tools/list": { tools: [{ name: "long", inputSchema: { type: "object" } }] },
+    "tasks/result": { content },
+    "tasks/get": { ...task, ttlMs: 1000, result: { content } },
+  };
+  const server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    async fetch(request) {
+      if (request.method !== "POST") return new Response(null, { status: 405 });
+      const { id, method } = (await request.json()) as { id?: number; method: string };
+      if (id === undefined) return new Response(null, { status: 202 });
+      const known = method !== (dialect === "handshake" ? "server/discover" : "initialize") && answers[method] !== undefined;
+      return known ? Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...answers[method] } }) : Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no" } }, { status: 404 });
+    },
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `tasks ${dialect}`, base_url: `http://127.0.0.1:${server.port}` });
+  const guarded = await newTeam(world.admin, `guarded tasks ${dialect}`);
+  const bounded = await newTeam(world.admin, `bounded tasks ${dialect}`);
+  await grant(world.admin, `tasks ${dialect}`, id, [guarded.groupId, bounded.groupId]);
+  await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: `no addresses ${dialect}`, group_ids: [guarded.groupId], surfaces: { mcp_output: true }, builtin: { pii_enabled: true, pii_action: "block" } });
+  await set(`${bounded.groupId}/mcp-global-limits`, { mcp_global_limits: { data: { max_items_per_response: 1 } } });
+  const method = dialect === "handshake" ? "tasks/result" : "tasks/get";
+  const message = dialect === "handshake" ? { jsonrpc: "2.0", id: 1, method, params: { taskId: "t1" } } : stateless(1, method, { taskId: "t1" });
+  expect((await post(at(id), guarded.apiKey, message)).body.error.data.code).toBe("guardrail_blocked");
+  expect((await post(at(id), bounded.apiKey, message)).body.error.data.code).toBe("tool_result_too_large");
+  await server.stop(true);
 });
 
 test("a run's ceilings stop its tool calls as well", async () => {

@@ -131,10 +131,16 @@ test("completions come from the member whose prompt or template they are for, an
   for (const method of ["tasks/get", "tasks/cancel", "tasks/update", "tasks/list"]) {
     const refused = await post(address, team.apiKey, stateless(1, method, { taskId: "t" }));
     expect([refused.status, refused.body.error.code]).toEqual([404, -32601]);
+    // Nor is it said what such a request would have to have.
+    const bare = await post(address, team.apiKey, stateless(1, method));
+    expect([bare.status, bare.body.error.code]).toEqual([404, -32601]);
   }
   const started = await post(address, team.apiKey, { jsonrpc: "2.0", id: 1, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } } });
   const session = { "mcp-session-id": started.headers.get("mcp-session-id") ?? "" };
   for (const method of ["tasks/get", "tasks/result", "tasks/cancel", "tasks/list"]) expect(await post(address, team.apiKey, { jsonrpc: "2.0", id: 2, method, params: { taskId: "t" } }, session)).toMatchObject({ status: 200, body: { error: { code: -32601 } } });
+  expect(await post(address, team.apiKey, { jsonrpc: "2.0", id: 2, method: "tasks/get" }, session)).toMatchObject({ status: 200, body: { error: { code: -32601 } } });
+  expect(await post(address, team.apiKey, { jsonrpc: "2.0", id: 2, method: "ping" }, { ...session, "mcp-protocol-version": "2025-11-25" })).toMatchObject({ status: 200, body: { result: {} } });
+  expect(await post(address, team.apiKey, { jsonrpc: "2.0", id: 2, method: "ping" }, { ...session, "mcp-protocol-version": "1999-01-01" })).toMatchObject({ status: 400, body: { id: 2, error: { code: -32600 } } });
   const listed = await post(address, team.apiKey, stateless(1, "tools/list"));
   expect(listed.body.result.tools).toHaveLength(3);
   expect(JSON.stringify(listed.body.result.tools)).not.toContain("taskSupport");
@@ -161,7 +167,7 @@ test("a member that fails is named, and fails nobody else", async () => {
   expect(listed.body.result).toMatchObject({ resultType: "complete", ttlMs: 0, cacheScope: "private" });
   const failed = await post(half, team.apiKey, stateless(3, "tools/call", { name: "dying__echo", arguments: { text: "x" } }));
   expect([failed.status, failed.body.error.data.code]).toEqual([502, "upstream_unreachable"]);
-  const row = await rowOf(admin, { mcp_method: "tools/list", server_id: virtual.id });
+  const row = await rowOf(admin, { mcp_method: "tools/list", server_id: virtual.id, mcp_request_id: "2" });
   expect([row.tags, row.success]).toEqual([["member_unavailable"], true]);
 });
 

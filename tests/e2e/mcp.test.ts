@@ -46,7 +46,9 @@ describe("discovery", () => {
 
   test("a second registration of the same address is a 409 that names the first", async () => {
     const twice = await world.admin.request("POST", "/v1/admin/mcp-servers", { tenant_id: "default", name: "again", base_url: `${old.baseUrl}/` });
-    expect([twice.status, twice.body.existing_id]).toEqual([409, oldId]);
+    expect([twice.status, twice.body.existing_id, twice.body.detail]).toEqual([409, oldId, "There is already a tool server at this base_url and mcp_endpoint_path."]);
+    const wrong = await world.admin.request("POST", "/v1/admin/mcp-servers", { tenant_id: "default", name: "wrong", base_url: old.baseUrl, timeout: "3" });
+    expect([wrong.status, wrong.body.fields[0].field, wrong.body.fields[0].message]).toEqual([400, "timeout", expect.stringContaining("number")]);
   });
 
   test("of a server that cannot be asked stores no verdict", async () => {
@@ -197,6 +199,8 @@ describe("what is refused", () => {
   });
 
   test.each([
+    ["a name with a NUL", { ...call, params: { ...call.params, name: "ec\0ho" } }, 400, -32602],
+    ["a name with half a character", { ...call, params: { ...call.params, name: "echo\ud800" } }, 400, -32602],
     ["not JSON", "{", 400, -32700],
     ["a list of messages", "[]", 400, -32600],
     ["a name that stands twice", '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","name":"secret"}}', 400, -32600],

@@ -8,7 +8,7 @@ let world: World;
 let served: Served;
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ GW_TRUSTED_PROXIES: "127.0.0.1" });
   served = await serveModels(world.admin, world.upstream.baseUrl, ["fake-1"]);
 }, 60_000);
 afterAll(() => world.end());
@@ -33,6 +33,27 @@ test("a storm of logins is answered or told to come again, and calls go on besid
   expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200, 401, 429]));
   for (const reply of refused) expect([reply.body.code, Number(reply.headers.get("retry-after")) > 0]).toEqual(["too_many_logins", true]);
   expect(calls).toBeGreaterThan(10);
+}, 300_000);
+
+test("a storm of administrators' logins from everywhere is held to a queue as well, and the portal's logins have turns beside it", async () => {
+  const enough = new AbortController();
+  const refused: unknown[] = [];
+  const many = Promise.withResolvers<void>();
+  const storm = Array.from({ length: 110 }, async (_, i) => {
+    const reply = await fetch(`${world.gateway.adminUrl}/v1/admin-users/system/login`, { method: "POST", headers: { "content-type": "application/json", "x-forwarded-for": `203.0.113.${i}` }, body: JSON.stringify({ username: `nobody-${i}`, password: PASSWORD }), signal: enough.signal });
+    if (reply.status !== 429) return expect(reply.status).toBe(401);
+    refused.push([((await reply.json()) as any).code, reply.headers.get("retry-after")]);
+    if (refused.length === 20) many.resolve();
+  });
+  const ended = Promise.allSettled(storm);
+  const beside = await portalClient(world.gateway.runtimeUrl).request("POST", "/auth/login", { username: "in-the-storm", password: PASSWORD });
+  expect(beside.status).toBe(200);
+  await many.promise;
+  // Those in the queue would have their turns one after the other; what comes of them is known.
+  enough.abort();
+  const failed = (await ended).filter((result) => result.status === "rejected" && !(result.reason instanceof DOMException));
+  expect(failed).toEqual([]);
+  for (const told of refused) expect(told).toEqual(["too_many_logins", "1"]);
 }, 60_000);
 
 /** How each thread of the gateway gives way to others, by the scheduler's account. */

@@ -15,6 +15,7 @@ export const approval = z
     requester_display: z.string(),
     requester_group_id: recordId,
     call_arguments: z.unknown(),
+    call_arguments_text: z.string().describe("the arguments as JSON text, as they were sent: for readers who would round numbers of many digits"),
     request_metadata: z.record(z.string(), z.unknown()),
     status,
     timeout_seconds: z.number(),

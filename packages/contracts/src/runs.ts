@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { pageQuery, timestamp } from "./conventions.ts";
+import { listOf, pageQuery, timestamp } from "./conventions.ts";
 
 export const RUN_STATES = ["open", "completed", "completed_degraded", "exhausted", "errored", "blocked_policy", "cancelled"] as const;
 export const RUN_OUTCOMES = ["resolved", "escalated", "handed_off", "abandoned_by_user"] as const;
@@ -32,6 +32,10 @@ export const run = z
     unpriced_calls: count.describe("calls without a price, which the cost leaves out"),
   })
   .meta({ id: "Run" });
+
+export const runPage = listOf("runs", run).extend({
+  total_is_exact: z.boolean().describe("false: there are more than a thousand, and total is the sum of their hours; with a state and an outcome there are at least total"),
+});
 
 const window = {
   from: timestamp.optional().describe("runs that started at or after; a day before `to` when left out"),

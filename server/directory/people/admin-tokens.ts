@@ -16,8 +16,8 @@ export interface AdminToken {
 export interface AdminTokens {
   readonly expirySeconds: number;
   issue(user: { id: string; tenant_id: string | null; role: string; tokens_valid_from: Date }): Promise<string>;
-  /** Null for whatever is not a valid admin token. */
-  verify(token: string): Promise<AdminToken | null>;
+  /** Null for whatever is no admin token; `expired` for one that was. */
+  verify(token: string): Promise<AdminToken | "expired" | null>;
 }
 
 /**
@@ -51,8 +51,8 @@ export function adminTokens(settings: { secret: string; expirySeconds: number; c
           currentDate: new Date(settings.clock.now()),
         });
         return typeof payload.gen === "number" && payload.sub !== undefined ? { userId: payload.sub, generation: payload.gen } : null;
-      } catch {
-        return null;
+      } catch (error) {
+        return (error as { code?: string }).code === "ERR_JWT_EXPIRED" ? "expired" : null;
       }
     },
   };

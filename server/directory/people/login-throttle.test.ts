@@ -42,3 +42,10 @@ test("attempts that fail with an error do not hold up those behind them", async 
   expect(held.attempt("a", "1", async () => Promise.reject(new Error("database away")))).rejects.toThrow("database away");
   expect(await held.attempt("a", "1", async () => true)).toEqual({ ran: true });
 });
+
+test("whoever has a network of IPv6 addresses is one stranger, and another network is another", async () => {
+  const { attempt } = throttle();
+  for (let host = 1; host <= 5; host++) await attempt("a", `2001:db8::${host}`, false);
+  expect(await attempt("a", "2001:db8::6", true)).toMatchObject({ ran: false });
+  expect(await attempt("a", "2001:db8:0:1::6", true)).toEqual({ ran: true });
+});

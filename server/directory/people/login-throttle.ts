@@ -1,4 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
+import { placeOf } from "../../kernel/ip-address.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 interface Window {
@@ -32,7 +33,8 @@ export class LoginThrottle {
    * Runs one attempt and counts it when it answers false. Attempts on one account from one address run one after the
    * other, so that many at once get no more guesses than many in a row. Answers the seconds to wait when it was not run.
    */
-  async attempt(account: string, address: string, run: () => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
+  async attempt(account: string, from: string, run: () => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
+    const address = placeOf(from);
     const pair = JSON.stringify([account, address]);
     const turn = this.turns.get(pair) ?? { tail: Promise.resolve(), waiting: 0 };
     if (turn.waiting >= MAX_WAITING) return { ran: false, retryAfter: 1 };

@@ -8,6 +8,8 @@ import { nextGeneration } from "./admin-users.ts";
 import type { LoginThrottle } from "./login-throttle.ts";
 
 const RESOURCE = "admin-users";
+/** The reason of a refusal that the admin log has an entry of its own for. */
+export const LOGIN_FAILED = "login_failed";
 const DEFAULT_TENANT = "default";
 
 export interface Logins {
@@ -45,12 +47,13 @@ function adminOf(row: AdminUserRow): Admin {
   return { id: row.id, username: row.username, role: row.role as Role, tenantId: row.tenant_id, permissions: permissionsOf(row.role) };
 }
 
-/** The admin a bearer token stands for, as the database has them now; null when it stands for nobody any more. */
-export async function signedInAdmin(logins: Pick<Logins, "directory" | "tokens">, bearer: string): Promise<Admin | null> {
+/** The admin a bearer token stands for, as the database has them now; why not, when it stands for nobody any more. */
+export async function signedInAdmin(logins: Pick<Logins, "directory" | "tokens">, bearer: string): Promise<Admin | "credential_unknown" | "credential_expired"> {
   const token = await logins.tokens.verify(bearer);
-  if (token === null) return null;
+  if (token === null) return "credential_unknown";
+  if (token === "expired") return "credential_expired";
   const row = await adminWithTenant(logins.directory.db, token.userId);
-  return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === token.generation ? adminOf(row) : null;
+  return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === token.generation ? adminOf(row) : "credential_unknown";
 }
 
 /** The account meant by a tenant login: that of the tenant named, else of the only tenant that has the username, else of `default`. */
@@ -75,7 +78,7 @@ async function judge(logins: Logins, row: AdminUserRow | undefined, password: st
 
 /**
  * Throws the same `unauthenticated` refusal whatever was wrong, after the same work, and `too_many_logins` with
- * Retry-After. The admin log says what was wrong. It never has the username of a stranger, which may be a password
+ * Retry-After. Only a wrong attempt that was judged has an entry of its own. The admin log says what was wrong. It never has the username of a stranger, which may be a password
  * typed into the wrong field.
  */
 export async function logIn(logins: Logins, kind: "tenant" | "system", given: { username: string; password: string; tenantId?: string | undefined }, origin: Origin): Promise<SignIn> {
@@ -88,7 +91,7 @@ export async function logIn(logins: Logins, kind: "tenant" | "system", given: { 
     const actor: Actor = { id: row?.id ?? null, username: row?.username ?? null, role: row?.role ?? null, clientIp: origin.address, requestId: origin.requestId };
     if ("reason" in verdict) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
-        { tenant_id: row?.tenant_id ?? null, action: "login_failed", resource: RESOURCE, resource_id: row?.id ?? null, after: { kind, reason: verdict.reason } },
+        { tenant_id: row?.tenant_id ?? null, action: LOGIN_FAILED, resource: RESOURCE, resource_id: row?.id ?? null, after: { kind, reason: verdict.reason } },
       ]);
       return false;
     }
@@ -100,7 +103,7 @@ export async function logIn(logins: Logins, kind: "tenant" | "system", given: { 
     return true;
   });
   if (!outcome.ran) throw tooMany(outcome.retryAfter);
-  if (signIn === undefined) throw new Refused(refuse("unauthenticated"));
+  if (signIn === undefined) throw new Refused(refuse("unauthenticated", undefined, { reason: LOGIN_FAILED }));
   return signIn;
 }
 

@@ -1,6 +1,7 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { approvalById, approvalPage, approvedInSession, consumeApproval, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
 import { notifyApprovers, notifyRequester } from "../../store/approval-notifications.ts";
@@ -28,7 +29,7 @@ export interface ApprovalDemand {
   readonly requesterDisplay: string;
   readonly requesterGroupId: string;
   readonly approverGroupIds: readonly string[];
-  /** JSON. */
+  /** JSON, as it was sent. */
   readonly callArguments: string;
   readonly argumentsDigest: string;
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -57,7 +58,8 @@ export function readApproval(row: ApprovalRow, now: number): Approval {
     requester_type: row.requester_type,
     requester_display: row.requester_display,
     requester_group_id: row.requester_group_id,
-    call_arguments: row.call_arguments,
+    call_arguments: exactValue(row.call_arguments),
+    call_arguments_text: row.call_arguments,
     request_metadata: row.request_metadata,
     status: statusOf(row, now),
     timeout_seconds: row.timeout_seconds,

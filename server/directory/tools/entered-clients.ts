@@ -7,9 +7,6 @@ import { mcpServers } from "./mcp-servers.ts";
 import { serverRef } from "./oauth-tokens.ts";
 import { clientSecretContext } from "./oauth-upstream-clients.ts";
 
-const RESOURCE = "mcp-oauth-clients";
-const NOUN = "OAuth client of this tool server";
-
 function read(row: OAuthUpstreamClientRow): McpOAuthClient {
   return {
     mcp_server_id: row.mcp_server_id,
@@ -26,9 +23,7 @@ function read(row: OAuthUpstreamClientRow): McpOAuthClient {
 /** Throws a `not_found` refusal, as the others do. */
 export async function getEnteredClient(directory: Directory, tenantId: string, serverId: string): Promise<McpOAuthClient> {
   await mcpServers.get(directory, tenantId, serverId);
-  const row = await adminClient(directory.db, tenantId, serverId);
-  if (row === undefined) throw notFound(NOUN);
-  return read(row);
+  return read(there(await adminClient(directory.db, tenantId, serverId)));
 }
 
 /** Puts it in the place of one that is there. */
@@ -51,16 +46,23 @@ export async function putEnteredClient(write: Write, tenantId: string, serverId:
   const row = await adminClient(write.trx, tenantId, serverId);
   if (row === undefined) throw new Error("an OAuth client is not there after it was written");
   const after = read(row);
-  write.notify(tenantId, "oauth_tokens", serverRef(serverId));
-  write.log({ tenant_id: tenantId, action: before === undefined ? "create" : "update", resource: RESOURCE, resource_id: serverId, ...(before === undefined ? {} : { before: read(before) }), after });
+  changed(write, tenantId, serverId, before === undefined ? { action: "create", after } : { action: "update", before: read(before), after });
   return after;
 }
 
 export async function removeEnteredClient(write: Write, tenantId: string, serverId: string): Promise<void> {
   await mcpServers.get(write.directory, tenantId, serverId);
-  const before = await adminClient(write.trx, tenantId, serverId);
-  if (before === undefined) throw notFound(NOUN);
+  const before = there(await adminClient(write.trx, tenantId, serverId));
   await removeAdminClient(write.trx, tenantId, serverId);
+  changed(write, tenantId, serverId, { action: "delete", before: read(before) });
+}
+
+function there(row: OAuthUpstreamClientRow | undefined): OAuthUpstreamClientRow {
+  if (row === undefined) throw notFound("OAuth client of this tool server");
+  return row;
+}
+
+function changed(write: Write, tenantId: string, serverId: string, change: { readonly action: "create" | "update" | "delete"; readonly before?: McpOAuthClient; readonly after?: McpOAuthClient }): void {
   write.notify(tenantId, "oauth_tokens", serverRef(serverId));
-  write.log({ tenant_id: tenantId, action: "delete", resource: RESOURCE, resource_id: serverId, before: read(before) });
+  write.log({ tenant_id: tenantId, resource: "mcp-oauth-clients", resource_id: serverId, ...change });
 }

@@ -70,6 +70,7 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
   store: mcpServerStore,
   read: readMcpServer,
   tenantOf: (row) => row.tenant_id,
+  unique: "at this base_url and mcp_endpoint_path",
   twin: (write, tenantId, candidate) => mcpServerAt(write.trx, tenantId, candidate.base_url, candidate.mcp_endpoint_path),
   async toInsert(write, tenantId, body) {
     const id = `mcp-${ulid()}`;

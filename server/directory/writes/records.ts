@@ -26,6 +26,8 @@ export interface RecordSpec<Row extends { id: string }, Insert extends { id: str
   tenantOf(row: Row): string | null;
   /** Runs before anything is read: takes the locks that more than one row needs. */
   begin?(write: Write, scope: Scope): Promise<void>;
+  /** What must be unique, as a conflict says it; "of this name" when left out. */
+  readonly unique?: string;
   /** Id of another record that already has what must be unique. */
   twin(write: Write, scope: Scope, candidate: Insert | Row): Promise<string | undefined>;
   toInsert(write: Write, scope: Scope, body: Create): Promise<Insert>;
@@ -76,7 +78,7 @@ export function records<Row extends { id: string }, Insert extends { id: string 
 
   async function refuseTwin(write: Write, scope: Scope, candidate: Insert | Row): Promise<void> {
     const twin = await spec.twin(write, scope, candidate);
-    if (twin !== undefined && twin !== candidate.id) throw new Refused(refuse("conflict", `There is already a ${noun} of this name.`, { extra: { existing_id: twin } }));
+    if (twin !== undefined && twin !== candidate.id) throw new Refused(refuse("conflict", `There is already ${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun} ${spec.unique ?? "of this name"}.`, { extra: { existing_id: twin } }));
   }
 
   return {

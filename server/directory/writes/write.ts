@@ -84,10 +84,15 @@ async function attempt<T>(directory: Directory, actor: Actor, work: (write: Writ
 }
 
 /** Appends entries that tell of no change of a record, such as a login. */
-export async function logEntries(db: Database | Trx, actor: Actor, at: Date, entries: readonly LogEntry[]): Promise<void> {
+export function logEntries(db: Database | Trx, actor: Actor, at: Date, entries: readonly LogEntry[]): Promise<void> {
+  return logAsActors(db, at, entries.map((entry) => ({ actor, entry })));
+}
+
+/** The same, of several actors at once. */
+export async function logAsActors(db: Database | Trx, at: Date, entries: readonly { readonly actor: Actor; readonly entry: LogEntry }[]): Promise<void> {
   await appendAdminLog(
     db,
-    entries.map((entry) => ({
+    entries.map(({ actor, entry }) => ({
       id: ulid(),
       tenant_id: entry.tenant_id,
       at,

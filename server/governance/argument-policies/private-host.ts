@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { v6Groups } from "../../kernel/ip-address.ts";
 
 /** Names that stand for this machine, its network or its cloud, whatever they resolve to. */
 const PRIVATE_SUFFIXES = ["localhost", "local", "localdomain", "internal", "intranet", "lan", "corp", "home", "home.arpa", "private"];
@@ -47,17 +48,4 @@ function isPrivateV6(text: string): boolean {
   if (g0 === 0x2002) return v4At(1);
   if (g0 < 0x2000 || g0 > 0x3fff) return true;
   return (g0 === 0x2001 && (g1 === 0 || g1 === 0xdb8 || (g1 === 2 && g2 === 0) || (g1 >= 0x10 && g1 <= 0x2f))) || (g0 === 0x3fff && g1 < 0x1000);
-}
-
-function v6Groups(text: string): number[] {
-  const bare = text.split("%")[0] ?? "";
-  const dotted = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(bare);
-  const number = dotted === null ? 0 : v4Number(dotted[2] ?? "");
-  const hex = dotted === null ? bare : `${dotted[1]}${Math.floor(number / 65_536).toString(16)}:${(number % 65_536).toString(16)}`;
-  const [head = "", tail] = hex.split("::");
-  const groups = (part: string) => (part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16)));
-  if (tail === undefined) return groups(head);
-  const before = groups(head);
-  const after = groups(tail);
-  return [...before, ...Array.from({ length: 8 - before.length - after.length }, () => 0), ...after];
 }

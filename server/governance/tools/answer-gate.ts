@@ -24,8 +24,10 @@ export function mustBeRead(call: Call): boolean {
 function refuseSize({ limits }: ToolTarget, text: string, result: JsonObject): Refusal | null {
   const { maxPayloadBytes, maxItems, maxRows } = limits;
   if (maxPayloadBytes !== null && Buffer.byteLength(text) > maxPayloadBytes) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxPayloadBytes} bytes.`);
-  if (maxItems !== null && itemsIn(result) > maxItems) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);
-  if (maxRows !== null && rowsIn(result) > maxRows) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxRows} rows.`);
+  // What a tool gave that ran as a task stands within the task.
+  const results = isObject(result.result) ? [result, result.result] : [result];
+  if (maxItems !== null && results.some((one) => itemsIn(one) > maxItems)) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxItems} items.`);
+  if (maxRows !== null && results.some((one) => rowsIn(one) > maxRows)) return refuse("tool_result_too_large", `The tool server's answer has more than ${maxRows} rows.`);
   return null;
 }
 

@@ -3,7 +3,6 @@ import { redeemApproval, redeemAsked, redeemShown, requestApproval } from "../..
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../wire/mcp/rpc.ts";
-import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
 import { isRefusal, type WholeAnswer } from "../surface.ts";
 import { type CarryOn, carriedOn, carryOn } from "./approval-chain.ts";
@@ -25,9 +24,9 @@ export async function approvalGate(call: Call, request: ToolRequest, { virtual }
   const state = stateless && request.message?.params.requestState !== undefined;
   // A state may have been sealed for an approval that is not needed any more.
   if (identity === null || scope === null || !(needsApproval(access, name) || state)) return null;
-  const given = request.message?.params.arguments ?? {};
+  const given = memberText(request.message?.document.memberText("params") ?? "{}", "arguments") ?? "{}";
   const requesterId = identity.userId ?? identity.credentialId;
-  const argumentsDigest = exactDigest(memberText(request.message?.document.memberText("params") ?? "{}", "arguments") ?? "{}");
+  const argumentsDigest = exactDigest(given);
   const terms = { tenantId: identity.tenantId, requesterId, requesterGroupId: scope.groupId, serverId: server.id, capabilityName: name, argumentsDigest };
   const redemption = { ...terms, callId: call.id };
   const owner = JSON.stringify([identity.tenantId, requesterId, scope.groupId, request.target.kind, request.target.id, server.id, name, argumentsDigest]);
@@ -71,7 +70,7 @@ export async function approvalGate(call: Call, request: ToolRequest, { virtual }
       requesterType: identity.userId === null ? "api_key" : "user",
       requesterDisplay: identity.username ?? identity.credentialName,
       approverGroupIds: access.approverGroupIds,
-      callArguments: canonicalJson(given),
+      callArguments: given,
       metadata: { call_id: call.id, client_ip: call.ip },
       timeoutSeconds: access.approvalTimeoutSeconds,
     });

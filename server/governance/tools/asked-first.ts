@@ -1,5 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
 import { type Answer, isRefusal, type StreamAnswer } from "../surface.ts";
@@ -67,10 +67,7 @@ export function askedFirst(call: Call, { ask, headers }: HeldCall, answer: () =>
     { highWaterMark: 0 },
   ).getReader();
   const codec: StreamCodec = {
-    begun: true,
-    usage: null,
-    outputLength: 0,
-    providerError: null,
+    ...UNMETERED,
     push: (piece) => (inner === null ? piece : inner.codec.push(piece)),
     end: () => inner?.codec.end() ?? { complete: last !== null, last, told: false },
   };

@@ -1,20 +1,21 @@
 import type { ToolParts } from "./tool-parts.ts";
 
-type Parts = Pick<ToolParts, "memory" | "letters" | "secrets">;
+type Parts = Pick<ToolParts, "memory" | "notes" | "secrets">;
 
 const keyOf = (session: string, id: unknown) => `${session}\n${String(id)}`;
 
-/** The session's own text is a credential of its caller, so it stands nowhere. */
-const recipientOf = ({ secrets }: Parts, key: string) => `cancelled ${secrets.hmac("mcp-cancelled", key)}`;
+/** The session's own text is a credential of its caller, so it stands nowhere. The id is told in clear, so that few have to be compared. */
+const markOf = ({ secrets }: Pick<Parts, "secrets">, key: string) => secrets.hmac("mcp-cancelled", key);
 
-/** Lets a `notifications/cancelled` of the session end the request, until what it returns is called. `anywhere`: also one that comes to another process. */
-export function cancellableRequest(parts: Parts, session: string, id: unknown, abort: AbortController, anywhere: boolean): () => void {
+/** Of longer ids every request under way would have to be looked at. */
+const MOST_CHARACTERS = 200;
+
+/** Lets a `notifications/cancelled` of the session end the request, whichever process it comes to, until what this returns is called. */
+export function cancellableRequest({ memory }: Pick<Parts, "memory">, session: string, id: unknown, abort: AbortController): () => void {
   const key = keyOf(session, id);
-  parts.memory.underWay.set(key, abort);
-  const stop = anywhere ? parts.letters.wait(recipientOf(parts, key), () => abort.abort("client_disconnected")) : () => undefined;
+  memory.underWay.set(key, abort);
   return () => {
-    stop();
-    if (parts.memory.underWay.get(key) === abort) parts.memory.underWay.delete(key);
+    if (memory.underWay.get(key) === abort) memory.underWay.delete(key);
   };
 }
 
@@ -23,5 +24,12 @@ export async function cancelRequest(parts: Parts, session: string, id: unknown):
   const key = keyOf(session, id);
   const here = parts.memory.underWay.get(key);
   if (here !== undefined) here.abort("client_disconnected");
-  else await parts.letters.send(recipientOf(parts, key), {}).catch(() => undefined);
+  else if (String(id).length <= MOST_CHARACTERS) await parts.notes.tellCancelled(`${markOf(parts, key)} ${String(id)}`).catch(() => undefined);
+}
+
+/** Ends a request that is under way here and was cancelled at another process. */
+export function cancelMarked(parts: Pick<Parts, "memory" | "secrets">, told: string): void {
+  const [mark = ""] = told.split(" ", 1);
+  const end = `\n${told.slice(mark.length + 1)}`;
+  for (const [key, abort] of parts.memory.underWay) if (key.endsWith(end) && markOf(parts, key) === mark) abort.abort("client_disconnected");
 }

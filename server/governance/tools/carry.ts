@@ -5,8 +5,8 @@ import { isObject, type JsonObject, type JsonValue } from "../../wire/document.t
 import { bridgedErrorCode, handshakeResult, type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
 import { type Dialect, logsAt } from "../../wire/mcp/dialect.ts";
+import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
 import { answers, edited, errorText, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
-import { digestOf } from "../../wire/mcp/tool-definitions.ts";
 import type { Call } from "../call.ts";
 import { type Ask, type Asked, askServer } from "./ask-server.ts";
 import { clientAnswer } from "./client-answers.ts";
@@ -112,11 +112,11 @@ async function withinSilence(asked: Asked, timeoutMs: number): Promise<IteratorR
   }
 }
 
-/** On the stream of a stateless request there is only what belongs to that request, and logs only for who asked for them. */
+/** On the stream of a stateless request there is only what belongs to that request. Logs are for who asked for them: a session may be shared with others who asked for more. */
 function isForCaller({ dialect, sender }: Errand, method: string, message: JsonObject): boolean {
-  if (dialect === "handshake" || method === "notifications/progress") return true;
+  if (method !== "notifications/message") return dialect === "handshake" || method === "notifications/progress";
   const level = isObject(message.params) ? message.params.level : undefined;
-  return method === "notifications/message" && sender.logLevel !== null && logsAt(level, sender.logLevel);
+  return sender.logLevel !== null && logsAt(level, sender.logLevel);
 }
 
 /** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
@@ -146,8 +146,7 @@ async function* askedOfClient(call: Call, errand: Errand, requests: JsonObject, 
 }
 
 function stateOwner(call: Call, errand: Errand): string {
-  const { _meta: _1, inputResponses: _2, requestState: _3, ...what } = errand.parsed;
-  return `${principalOf(call)}\n${errand.server.id}\n${errand.method}\n${digestOf(what)}`;
+  return `${principalOf(call)}\n${errand.server.id}\n${errand.method}\n${requestDigest(errand.params)}`;
 }
 
 /** A request of a handshake server as the stateless dialect asks it: the exchange waits, the caller is to come again. */

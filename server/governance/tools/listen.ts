@@ -1,10 +1,11 @@
+import type { NotedSession, SessionNotes } from "../../directory/tools/session-notes.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Sender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, together, writeFilter } from "../../wire/mcp/changes.ts";
 import { META } from "../../wire/mcp/dialect.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import { PASSED_STREAM } from "../../wire/stream.ts";
 import type { Call } from "../call.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import type { Changes } from "./changes.ts";
@@ -34,24 +35,9 @@ export async function* listened(message: RpcMessage, sender: Sender, open: OpenC
   return resultText(message.id, JSON.stringify({ resultType: "complete", _meta: mark }));
 }
 
-/** What a session of the handshake dialect listens to: all lists, and the resources it subscribed to. */
-export interface SessionSubscriptions {
-  readonly uris: Set<string>;
-  /** Told when `uris` changes. */
-  readonly changed: Set<() => void>;
-}
-
-export function subscriptionsOf(parts: ToolParts, token: string): SessionSubscriptions {
-  const known = parts.memory.subscriptions.get(token);
-  if (known !== undefined) return known;
-  const made: SessionSubscriptions = { uris: new Set(), changed: new Set() };
-  parts.memory.subscriptions.set(token, made);
-  return made;
-}
-
-/** The stream a handshake session hears changes on. */
-export function sessionStream(call: Call, token: string, sender: Sender, open: OpenChanges, parts: ToolParts): Answer {
-  const changes = sessionChanges(call, subscriptionsOf(parts, token), sender, open);
+/** The stream a session of the handshake dialect hears changes on: of all lists, and of the resources it subscribed to. */
+export function sessionStream(call: Call, session: NotedSession, sender: Sender, open: OpenChanges, { notes }: Pick<ToolParts, "notes">): Answer {
+  const changes = sessionChanges(call, session, sender, open, notes);
   const upstream = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -62,32 +48,34 @@ export function sessionStream(call: Call, token: string, sender: Sender, open: O
     },
     { highWaterMark: 0 },
   ).getReader();
-  const codec: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };
-  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [KEEP_ALIVE], inputCharacters: null };
+  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec: PASSED_STREAM, head: [KEEP_ALIVE], inputCharacters: null };
 }
 
 /** Begins anew, behind the caller's back, whenever the session subscribes to something else. */
-async function* sessionChanges(call: Call, subscriptions: SessionSubscriptions, sender: Sender, open: OpenChanges): AsyncGenerator<JsonObject, void> {
-  for (;;) {
-    let resubscribe: () => void = () => undefined;
-    const other = new Promise<void>((resolve) => {
-      resubscribe = resolve;
-    });
-    subscriptions.changed.add(resubscribe);
-    const members = await open({ tools: true, prompts: true, resources: true, uris: [...subscriptions.uris] }, sender);
-    if (isRefusal(members)) return;
-    let again = false;
-    void other.then(() => {
-      again = true;
-      for (const member of members) member.close();
-    });
-    try {
-      yield* merged(members);
-    } finally {
-      subscriptions.changed.delete(resubscribe);
-      for (const member of members) member.close();
+async function* sessionChanges(call: Call, session: NotedSession, sender: Sender, open: OpenChanges, notes: SessionNotes): AsyncGenerator<JsonObject, void> {
+  let resubscribe: () => void = () => undefined;
+  const following = await notes.follow(session, () => resubscribe());
+  try {
+    for (;;) {
+      const other = new Promise<void>((resolve) => {
+        resubscribe = resolve;
+      });
+      const members = await open({ tools: true, prompts: true, resources: true, uris: following.uris() }, sender);
+      if (isRefusal(members)) return;
+      let again = false;
+      void other.then(() => {
+        again = true;
+        for (const member of members) member.close();
+      });
+      try {
+        yield* merged(members);
+      } finally {
+        for (const member of members) member.close();
+      }
+      if (!again || call.abort.signal.aborted) return;
     }
-    if (!again || call.abort.signal.aborted) return;
+  } finally {
+    following.stop();
   }
 }
 

@@ -1,7 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Dialect } from "../../wire/mcp/dialect.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../call.ts";
 import { type Answer, isRefusal, type WholeAnswer } from "../surface.ts";
 import { frameOf, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
@@ -91,10 +91,7 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
     { highWaterMark: 0 },
   ).getReader();
   const codec: StreamCodec = {
-    begun: true,
-    usage: null,
-    outputLength: 0,
-    providerError: null,
+    ...UNMETERED,
     push: (piece) => piece,
     end: () => ({ complete: state.last !== null, last: state.last, told: false }),
   };

@@ -1,12 +1,15 @@
+import type { NotedSession } from "../../directory/tools/session-notes.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
+import { isHoldable } from "../../wire/strict-input.ts";
 import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
-import { goneFromStateless, HANDSHAKE_VERSIONS, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { isTaskMethod } from "../../wire/mcp/capability.ts";
+import { goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../call.ts";
 import type { Answer, WholeAnswer } from "../surface.ts";
 import { takeClientAnswer } from "./client-answers.ts";
-import { listened, type OpenChanges, sessionStream, subscriptionsOf } from "./listen.ts";
+import { listened, type OpenChanges, sessionStream } from "./listen.ts";
 import { accepted, type Relay, relayed, wholeAnswer } from "./relay.ts";
 import { cancellableRequest, cancelRequest } from "./cancellation.ts";
 import { sealed, unsealed } from "./session-token.ts";
@@ -29,7 +32,8 @@ export interface SynthesizedServer {
 
 /** What a caller of the handshake dialect gets that never said which logs it wants. */
 const DEFAULT_LOG_LEVEL = "info";
-const MOST_SUBSCRIPTIONS = 1_000;
+/** Characters. */
+const LONGEST_URI = 2_048;
 const PURPOSE = "mcp-session";
 
 export async function serve(call: Call, request: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
@@ -45,7 +49,7 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
     const result = { resultType: "complete", supportedVersions: [STATELESS_VERSION], capabilities: server.capabilities, ...(server.instructions === null ? {} : { instructions: server.instructions }), ttlMs: 0, cacheScope: "private", _meta: { [META.serverInfo]: server.info } };
     return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
   }
-  if (goneFromStateless(message.method ?? "") || message.method?.startsWith("tasks/") === true) return refuse("rpc_method_not_found");
+  if (goneFromStateless(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
   const sender: Sender = { version: envelope.version, capabilities: carriedClientCapabilities(envelope.capabilities), clientInfo: envelope.clientInfo, logLevel: envelope.logLevel };
   return relayed(call, message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null), "stateless");
 }
@@ -57,15 +61,19 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
   if (token === null) return refuse("session_required");
   const session = unsealed(parts.secrets, PURPOSE, owner, token);
   if (session === null) return refuse("session_not_found");
+  const spoken = call.request.headers.get("mcp-protocol-version");
+  if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken)) return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
+  const noted = { tenantId: call.identity?.tenantId ?? "", token };
   const sender: Sender = {
     version: String(session.version),
     capabilities: carriedClientCapabilities(isObject(session.capabilities) ? session.capabilities : {}),
     clientInfo: isObject(session.client) ? session.client : null,
-    logLevel: parts.memory.logLevels.get(token) ?? DEFAULT_LOG_LEVEL,
+    logLevel: (await parts.notes.logLevel(noted)) ?? DEFAULT_LOG_LEVEL,
   };
   if (message === null) {
-    if (call.request.method === "GET") return sessionStream(call, token, sender, server.changes, parts);
-    parts.memory.subscriptions.delete(token);
+    if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
+    const lost = await unnoted(() => parts.notes.end(noted));
+    if (lost !== null) return lost;
     return { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
   }
   if (message.kind === "response") {
@@ -76,24 +84,39 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     if (message.method === "notifications/cancelled") await cancelRequest(parts, token, message.params.requestId);
     return accepted();
   }
-  if (message.method?.startsWith("tasks/") === true) return wholeAnswer(call, notServed(message.id), "handshake");
+  if (isTaskMethod(message.method)) return wholeAnswer(call, notServed(message.id), "handshake");
   const empty = () => wholeAnswer(call, resultText(message.id, "{}"), "handshake");
   if (message.method === "ping") return empty();
   if (message.method === "logging/setLevel") {
-    if (typeof message.params.level === "string") parts.memory.logLevels.set(token, message.params.level);
-    return empty();
+    const { level } = message.params;
+    if (!isLogLevel(level)) return refuse("rpc_invalid_params", "params.level must be one of the protocol's log levels.");
+    return (await unnoted(() => parts.notes.setLogLevel(noted, level))) ?? empty();
   }
-  if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") {
-    const { uris, changed } = subscriptionsOf(parts, token);
-    const uri = String(message.params.uri);
-    if (message.method === "resources/unsubscribe") uris.delete(uri);
-    else if (uris.size >= MOST_SUBSCRIPTIONS) return refuse("rpc_invalid_params", `A session subscribes to at most ${MOST_SUBSCRIPTIONS} resources.`);
-    else uris.add(uri);
-    for (const tell of changed) tell();
-    return empty();
-  }
-  call.whenEnded.push(cancellableRequest(parts, token, message.id, call.abort, false));
+  if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") return (await subscribed(message, noted, parts)) ?? empty();
+  call.whenEnded.push(cancellableRequest(parts, token, message.id, call.abort));
   return relayed(call, cancellable(call, server.carry(message, sender, token)), "handshake");
+}
+
+/** A refusal when it cannot be done. */
+async function subscribed({ method, params }: RpcMessage, noted: NotedSession, { notes }: Pick<ToolParts, "notes">): Promise<Refusal | null> {
+  const uri = String(params.uri);
+  if (uri.length > LONGEST_URI || !isHoldable(uri)) return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
+  let taken = true;
+  const lost = await unnoted(async () => {
+    if (method === "resources/unsubscribe") await notes.unsubscribe(noted, uri);
+    else taken = await notes.subscribe(noted, uri);
+  });
+  return lost ?? (taken ? null : refuse("rpc_invalid_params", "The session subscribes to too many resources."));
+}
+
+/** What is said of a session has to be known to every process: a refusal when it cannot be. */
+async function unnoted(note: () => Promise<void>): Promise<Refusal | null> {
+  try {
+    await note();
+    return null;
+  } catch (error) {
+    return refuse("directory_unavailable", "What was said for the session cannot be kept just now.", { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
+  }
 }
 
 /** A request its caller has cancelled gets no answer; its stream just ends. */
@@ -107,6 +130,7 @@ function initialized(call: Call, message: RpcMessage, server: SynthesizedServer,
   const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
   const { capabilities, clientInfo } = message.params;
   const token = sealed(parts.secrets, PURPOSE, owner, { version, capabilities: isObject(capabilities) ? capabilities : {}, client: isObject(clientInfo) ? clientInfo : null, at: parts.clock.now() });
+  parts.notes.begun({ tenantId: call.identity?.tenantId ?? "", token });
   const result = { protocolVersion: version, capabilities: server.capabilities, serverInfo: server.info, ...(server.instructions === null ? {} : { instructions: server.instructions }) };
   return wholeAnswer(call, resultText(message.id, JSON.stringify(result)), "handshake", { "mcp-session-id": token });
 }

@@ -1,5 +1,6 @@
 import type { BoundedMap } from "../../directory/bounded-map.ts";
 import type { LetterBox } from "../../directory/tools/letter-box.ts";
+import type { SessionNotes } from "../../directory/tools/session-notes.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ListedTool } from "../../wire/mcp/tool-definitions.ts";
@@ -8,7 +9,6 @@ import type { Call } from "../call.ts";
 import type { EngineParts } from "../guardrails/engines.ts";
 import type { HeldExchange } from "./held-exchanges.ts";
 import type { ClientAnswer } from "./client-answers.ts";
-import type { SessionSubscriptions } from "./listen.ts";
 import type { SessionFeed } from "./session-feed.ts";
 import type { PooledSession } from "./session-pool.ts";
 import type { UpstreamCredentials } from "./upstream-credentials.ts";
@@ -24,6 +24,7 @@ export interface ToolParts extends Pick<Directory, "db" | "secrets" | "clock"> {
   /** For servers that are reached in their callers' names. */
   readonly authorization: ServerAuthorizationParts;
   readonly letters: LetterBox;
+  readonly notes: SessionNotes;
   /** For guardrails on what tool servers answer. */
   readonly engines: EngineParts;
 }
@@ -42,15 +43,11 @@ export interface ToolMemory {
   readonly definitions: BoundedMap<string, string>;
   /** Sessions with handshake servers on behalf of stateless callers. */
   readonly sessions: BoundedMap<string, Promise<PooledSession | object>>;
-  /** Log level a caller of the handshake dialect asked for, by session. */
-  readonly logLevels: BoundedMap<string, string>;
   /** Requests under way, by session and request id, that a `notifications/cancelled` may end. */
   readonly underWay: Map<string, AbortController>;
   readonly clientAnswers: Map<string, ClientAnswer>;
   /** Streams of changes from handshake servers, by session. */
   readonly feeds: Map<string, SessionFeed>;
-  /** What callers of the handshake dialect subscribed to, by session. */
-  readonly subscriptions: BoundedMap<string, SessionSubscriptions>;
   readonly held: Map<string, HeldExchange>;
 }
 

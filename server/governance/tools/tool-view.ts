@@ -1,3 +1,4 @@
+import { exactlyWritten } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { EMPTY_VIEW, type RequestView } from "../view.ts";
@@ -5,11 +6,12 @@ import type { ToolRequest } from "./tool-request.ts";
 
 /** The view of a request to a tool server: its texts are those of the arguments, each replaceable in place. */
 export function toolView({ target, message, capability }: ToolRequest): RequestView {
+  const changed = () => message?.document.touch("params", exactlyWritten);
   const texts = (): readonly TextSlot[] => {
     const slots: TextSlot[] = [];
-    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get")) collect(message.params, "arguments", slots, () => message.document.touch("params"));
+    if (message !== null && (message.method === "tools/call" || message.method === "prompts/get")) collect(message.params, "arguments", slots, changed);
     if (message?.method === "completion/complete") {
-      for (const [holder, key] of [[message.params.argument, "value"], [message.params.context, "arguments"]] as const) if (isObject(holder)) collect(holder, key, slots, () => message.document.touch("params"));
+      for (const [holder, key] of [[message.params.argument, "value"], [message.params.context, "arguments"]] as const) if (isObject(holder)) collect(holder, key, slots, changed);
     }
     return slots;
   };

@@ -7,7 +7,7 @@ import { type Sender, statelessResult, withoutExecution } from "../../wire/mcp/b
 import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../../wire/mcp/namespace.ts";
 import { edited, errorText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
-import { digestOf } from "../../wire/mcp/tool-definitions.ts";
+import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
 import { answerGate } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
@@ -122,8 +122,8 @@ async function* completed(call: Call, message: RpcMessage, sender: Sender, sessi
 /** One member's own business, under the name the member knows. */
 async function* delegate(call: Call, { edits: own, target, capability, message, sender, session }: Delegation, parts: ToolParts): Relay {
   const slug = target.slug ?? "";
-  const { _meta: _1, inputResponses: _2, requestState: _3, ...what } = message.params;
-  const owner = `${principalOf(call)}\n${target.server.id}\n${message.method}\n${digestOf(what)}`;
+  const given = message.document.memberText("params");
+  const owner = `${principalOf(call)}\n${target.server.id}\n${message.method}\n${requestDigest(given)}`;
   const edits: Record<string, string> = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)]));
   const parsed: JsonObject = { ...message.params, ...own };
   // State a member gave is sealed for that member and that request: a retry cannot carry it to another.
@@ -135,7 +135,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
     edits.requestState = JSON.stringify(inner);
     parsed.requestState = inner;
   }
-  const params = edited(message.document.memberText("params") ?? "{}", edits);
+  const params = edited(given ?? "{}", edits);
   return yield* carry(
     call,
     {

@@ -1,7 +1,8 @@
 import type { RunSignals } from "@gatehouse/contracts/runs";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Database } from "../../store/database.ts";
-import { runPage, runSums, type RunFilters, type RunSums } from "../../store/runs.ts";
+import { runPage, type RunFilters } from "../../store/run-page.ts";
+import { runSums, type RunSums } from "../../store/runs.ts";
 import { summaryOf, type RunSummary } from "./run-view.ts";
 
 const HOUR_MS = 3_600_000;
@@ -14,9 +15,10 @@ export interface RunWindow {
   readonly to: string;
 }
 
-export async function listRuns(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: { limit: number; offset: number }): Promise<{ items: RunSummary[]; total: number }> {
-  const { items, total } = await runPage(db, tenantId, groupId, filters, page);
-  return { items: items.map(summaryOf), total };
+/** Newest first; `exact` is false when `total` was not counted run by run. */
+export async function listRuns(db: Database, tenantId: string, groupId: string, filters: RunFilters, page: { limit: number; offset: number }): Promise<{ items: RunSummary[]; total: number; exact: boolean }> {
+  const found = await runPage(db, tenantId, groupId, filters, page);
+  return { ...found, items: found.items.map(summaryOf) };
 }
 
 export function runWindow(asked: { from?: string | undefined; to?: string | undefined }, now: number): RunWindow {

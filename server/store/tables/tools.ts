@@ -105,7 +105,8 @@ export interface ApprovalTable {
   requester_display: string;
   requester_group_id: string;
   approver_group_ids: WithDefault<string[]>;
-  call_arguments: Json<unknown>;
+  /** JSON text, as it was sent. */
+  call_arguments: string;
   /** SHA-256, hex, of the canonical arguments. */
   arguments_digest: string;
   request_metadata: JsonWithDefault<Record<string, unknown>>;

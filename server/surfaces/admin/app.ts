@@ -2,6 +2,7 @@ import { Hono } from "hono";
 import { adminTokens } from "../../directory/people/admin-tokens.ts";
 import { LoginThrottle } from "../../directory/people/login-throttle.ts";
 import type { Logins } from "../../directory/people/logins.ts";
+import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { Clock } from "../../kernel/clock.ts";
@@ -36,6 +37,9 @@ export interface AdminDeps {
   /** `status()` of this process's ledger: a verification of its chain is then held to what the writer itself knows. */
   readonly liveChain?: (() => LiveChain | null) | undefined;
   readonly verified?: ((verdict: string) => void) | undefined;
+  /** Whoever gives it has it written. */
+  readonly attempts: RefusedAttempts;
+  readonly refused?: ((reason: string) => void) | undefined;
   /** By path: `/healthz`, `/readyz`, `/metrics`. One that is not given answers 404. */
   readonly health: Readonly<Record<string, HealthHandler>>;
 }
@@ -89,5 +93,5 @@ function servicesOf(deps: AdminDeps): AdminServices {
     dummyVerify: deps.passwords.dummyVerify,
   };
   let document: object | undefined;
-  return { directory, logins, welcome: deps.welcome ?? (async () => false), upstream: deps.upstream, toolServers: deps.toolServers, liveChain: deps.liveChain ?? (() => null), verified: deps.verified ?? (() => undefined), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
+  return { directory, logins, welcome: deps.welcome ?? (async () => false), upstream: deps.upstream, toolServers: deps.toolServers, liveChain: deps.liveChain ?? (() => null), verified: deps.verified ?? (() => undefined), attempts: deps.attempts, refused: deps.refused ?? (() => undefined), health: deps.health, log: deps.log, document: () => (document ??= openApiDocument(OPERATIONS)) };
 }

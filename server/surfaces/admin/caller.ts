@@ -9,9 +9,10 @@ const BEARER = /^Bearer +(\S+) *$/i;
 /** Who calls, when the operation asks for someone; refuses whoever is not signed in. */
 export async function signedInCaller(services: AdminServices, request: Request, { access }: Operation): Promise<Admin | null> {
   if (access === "anyone") return null;
-  const token = BEARER.exec(request.headers.get("authorization") ?? "")?.[1];
-  const admin = token === undefined ? null : await signedInAdmin(services.logins, token);
-  if (admin === null) throw new Refused(refuse("unauthenticated"));
+  const given = request.headers.get("authorization");
+  const token = BEARER.exec(given ?? "")?.[1];
+  const admin = token === undefined ? (given === null ? "credential_missing" : "credential_malformed") : await signedInAdmin(services.logins, token);
+  if (typeof admin === "string") throw new Refused(refuse("unauthenticated", undefined, { reason: admin }));
   return admin;
 }
 

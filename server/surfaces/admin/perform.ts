@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Admin } from "../../directory/people/logins.ts";
+import { LOGIN_FAILED, type Admin } from "../../directory/people/logins.ts";
 import { logEntries, write, type Actor } from "../../directory/writes/write.ts";
-import { refuse, Refused } from "../../kernel/errors.ts";
+import { type Refusal, refuse, Refused, statusOf } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { check, isHoldable, readQuery } from "../../wire/strict-input.ts";
 import { jsonAnswer } from "./answers.ts";
@@ -44,21 +44,36 @@ export function performer(services: AdminServices, operation: Operation): (arriv
     return result instanceof Response ? result : jsonAnswer(operation.answer.status, result);
   };
   return async (arrival) => {
-    const admin = await signedInCaller(services, arrival.request, operation);
+    let admin: Admin | null = null;
     try {
+      admin = await signedInCaller(services, arrival.request, operation);
       return await perform(arrival, admin);
     } catch (error) {
-      if (admin !== null && operation.method !== "GET" && error instanceof Refused && error.refusal.code === "forbidden") await logRefused(services, operation, arrival, admin, error.refusal.message);
+      if (error instanceof Refused) await tellRefused(services, operation, arrival, admin, error.refusal);
       throw error;
     }
   };
 }
 
 /**
+ * Every refusal is counted, and told in the admin log: of whoever is signed in where they tried to change something, of
+ * strangers wherever someone has to be signed in, and where they log in. A login that failed has its entry already, and
+ * what was there already or is there no more is what a script that runs again meets.
+ */
+async function tellRefused(services: AdminServices, operation: Operation, arrival: Arrival, admin: Admin | null, refusal: Refusal): Promise<void> {
+  const reason = refusal.reason ?? refusal.code;
+  services.refused(reason);
+  if (operation.method === "GET" && (admin !== null || operation.access === "anyone")) return;
+  if (reason === LOGIN_FAILED || reason === "not_bound" || statusOf(refusal) === 409) return;
+  if (admin !== null && refusal.code === "forbidden") return logForbidden(services, operation, arrival, admin, refusal.message);
+  services.attempts.note({ actor: actorOf(admin, arrival), tenantId: admin?.tenantId ?? null, route: `${operation.method} ${operation.path}`, reason });
+}
+
+/**
  * Who tried to change what they may not change is told as changes are: an attempt is as provable as a deed. The record is
  * named where the permission was lacking; in a tenant of others it may be theirs.
  */
-async function logRefused({ directory }: AdminServices, operation: Operation, arrival: Arrival, admin: Admin, reason: string): Promise<void> {
+async function logForbidden({ directory }: AdminServices, operation: Operation, arrival: Arrival, admin: Admin, reason: string): Promise<void> {
   const resourceId = lackOf(admin, operation) === null ? null : (arrival.params.id ?? null);
   await logEntries(directory.db, actorOf(admin, arrival), new Date(directory.clock.now()), [{ tenant_id: admin.tenantId, action: "refused", resource: `${operation.method} ${operation.path}`, resource_id: resourceId, after: { reason } }]);
 }

@@ -1,10 +1,10 @@
-import { listOf } from "@gatehouse/contracts/conventions";
-import { run, runQuery, runStats as statsSchema, runTimeseries as timeseriesSchema, runWindow as windowQuery } from "@gatehouse/contracts/runs";
+import { runPage, runQuery, runStats as statsSchema, runTimeseries as timeseriesSchema, runWindow as windowQuery } from "@gatehouse/contracts/runs";
 import { resourceGroups } from "../../directory/groups/resource-groups.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { listRuns, runStats, runTimeseries, runWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
 import { operation, type AdminCall, type Operation } from "./operation.ts";
-import { idOf, listed } from "./resource.ts";
+import { listAnswer, pageOf } from "./paging.ts";
+import { idOf } from "./resource.ts";
 
 const PATH = "/v1/admin/ai-systems/{id}/runs";
 const common = { tag: "Runs", access: "assurance:read", reach: "one", subject: "resource_groups", method: "GET" } as const;
@@ -33,10 +33,12 @@ export const runOperations: readonly Operation[] = [
     summary: "List the runs of an AI System",
     description: "Newest first. An AI System is a resource group seen as an agent or application; these are the runs of its own calls, without those of groups below it.",
     query: runQuery,
-    answer: { status: 200, about: "One page of them", schema: listOf("runs", run) },
+    answer: { status: 200, about: "One page of them", schema: runPage },
     async run(call) {
       const groupId = await known(call);
-      return listed("runs", call, (page) => listRuns(call.services.directory.db, call.tenantId, groupId, call.query, page));
+      const page = pageOf(call.query);
+      const found = await listRuns(call.services.directory.db, call.tenantId, groupId, call.query, page);
+      return { ...listAnswer("runs", found, page), total_is_exact: found.exact };
     },
   }),
   operation({

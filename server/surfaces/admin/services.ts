@@ -1,4 +1,5 @@
 import type { Logins } from "../../directory/people/logins.ts";
+import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
 import type { Directory } from "../../directory/writes/write.ts";
 import type { probe } from "../../governance/routing/probe.ts";
@@ -26,6 +27,10 @@ export interface AdminServices {
   readonly toolServers: ToolServerDiscovery;
   /** The chain this process writes; null when it writes none. */
   readonly liveChain: () => LiveChain | null;
+  /** Where refused attempts go that the admin log tells of. */
+  readonly attempts: RefusedAttempts;
+  /** Told the reason of every refusal. */
+  readonly refused: (reason: string) => void;
   /** Told of every verdict over a chain. */
   readonly verified: (verdict: string) => void;
   /** Answers of paths that are not the control plane's own: `/healthz`, `/readyz`, `/metrics`. */

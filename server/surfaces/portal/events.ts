@@ -1,6 +1,6 @@
 import type { FeedEvent } from "../../directory/people/portal/live-feed.ts";
 import type { StreamAnswer } from "../../governance/surface.ts";
-import type { StreamCodec } from "../../wire/stream.ts";
+import { PASSED_STREAM } from "../../wire/stream.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
 const KEEP_ALIVE_MS = 15_000;
@@ -24,7 +24,6 @@ function frameOf(event: FeedEvent): Uint8Array {
 }
 
 /** Frames as they are. Whoever ends such a stream, it was whole. */
-const PASSED: StreamCodec = { begun: true, usage: null, outputLength: 0, providerError: null, push: (piece) => piece, end: () => ({ complete: true, last: null, told: false }) };
 
 /** Whether the token still opens the portal: its time, and what happened to its user since. */
 async function stillAdmitted({ services, call }: PortalRequest<unknown, unknown>): Promise<boolean> {
@@ -86,7 +85,7 @@ export const eventRoutes: readonly PortalRoute[] = [
         status: 200,
         headers: { "content-type": "text/event-stream", "cache-control": "no-store", "x-accel-buffering": "no", "x-content-type-options": "nosniff" },
         upstream: openStream(request).getReader(),
-        codec: PASSED,
+        codec: PASSED_STREAM,
         head: [],
         inputCharacters: null,
         idleMs: 4 * KEEP_ALIVE_MS,

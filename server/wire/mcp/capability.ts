@@ -13,6 +13,7 @@ const NAMING: Readonly<Record<string, readonly [Capability["type"], string]>> = 
   "resources/subscribe": ["resource", "uri"],
   "resources/unsubscribe": ["resource", "uri"],
   "tasks/get": ["task", "taskId"],
+  "tasks/result": ["task", "taskId"],
   "tasks/update": ["task", "taskId"],
   "tasks/cancel": ["task", "taskId"],
 };
@@ -24,6 +25,10 @@ export function capabilityOf(method: string, params: JsonObject): Capability | n
   const [type, member] = naming;
   const name = params[member];
   return typeof name === "string" && name !== "" ? { type, name } : member;
+}
+
+export function isTaskMethod(method: string | null): boolean {
+  return method?.startsWith("tasks/") === true;
 }
 
 /** Whether the stateless dialect mirrors the name in `Mcp-Name`. */

@@ -55,6 +55,10 @@ export function goneFromStateless(method: string): boolean {
 
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
+export function isLogLevel(level: unknown): level is string {
+  return LEVELS.includes(level as string);
+}
+
 /** Whether a log message of `level` is for somebody who asked for `wanted` and what is worse; a level nobody knows is. */
 export function logsAt(level: unknown, wanted: string): boolean {
   const at = LEVELS.indexOf(String(level));

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { exactDigest } from "./exact-arguments.ts";
+import { exactDigest, requestDigest } from "./exact-arguments.ts";
 import { digestOf } from "./tool-definitions.ts";
 
 const space = fc.stringMatching(/^[ \n\r\t]{0,3}$/);
@@ -61,4 +61,12 @@ test.each([
   ["100", "1e2"],
 ])("%s is %s", (one, other) => {
   expect(exactDigest(`[${one}]`)).toBe(exactDigest(`[${other}]`));
+});
+
+test("a retry asks for the same as its request, and for nothing else that only looks the same to this process", () => {
+  const asked = '{"name":"pay","arguments":{"account":9007199254740993}}';
+  const again = '{ "_meta": {"progressToken": 2}, "inputResponses": {"ok": {"action": "accept"}}, "requestState": "s", "arguments": {"account":9007199254740993}, "name": "pay" }';
+  expect(requestDigest(again)).toBe(requestDigest(asked));
+  expect(requestDigest(asked.replace("9007199254740993", "9007199254740992"))).not.toBe(requestDigest(asked));
+  expect(requestDigest(null)).toBe(requestDigest("{}"));
 });

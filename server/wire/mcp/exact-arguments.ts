@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { parsedExactly } from "../../kernel/exact-numbers.ts";
 import { isObject } from "../document.ts";
-
-const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
+import { edited } from "./rpc.ts";
 
 /** A number as its text says it, where the number this process would take it for is another. */
 class WrittenNumber {
@@ -17,23 +17,15 @@ class WrittenNumber {
  * Numbers count as they are written: a tool server may read more digits of them than this process does.
  */
 export function exactDigest(json: string): string {
-  return createHash("sha256").update(canonical(JSON.parse(json, exactly as Parameters<typeof JSON.parse>[1]))).digest("hex");
+  return createHash("sha256").update(canonical(parsedExactly(json, (_source, written) => new WrittenNumber(written)))).digest("hex");
 }
 
-function exactly(_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown {
-  if (typeof value !== "number") return value;
-  const written = normal(source);
-  return written === normal(String(value)) ? value : new WrittenNumber(written);
-}
-
-/** One text for all spellings of a decimal. An exponent nobody counts with stays as it is spelled. */
-function normal(source: string): string {
-  const match = NUMBER.exec(source);
-  if (match === null) return source;
-  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
-  const digits = `${whole}${fraction}`.replace(/^0+/, "");
-  const kept = digits.replace(/0+$/, "");
-  return kept === "" ? `${sign}0` : `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
+/**
+ * As `exactDigest`, of what a request asks: `params` (JSON text, null of none) without what says who asks and without
+ * what only a retry of the same request adds.
+ */
+export function requestDigest(params: string | null): string {
+  return exactDigest(edited(params ?? "{}", { _meta: null, inputResponses: null, requestState: null }));
 }
 
 /** With the names of every object sorted. */

@@ -1,8 +1,8 @@
-import pg from "pg";
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { approvalById } from "../../../store/approvals.ts";
 import { alertById } from "../../../store/alerts.ts";
+import { Channel } from "../../../store/channel.ts";
 import type { DatabaseConnection } from "../../../store/database.ts";
 import { notificationById } from "../../../store/notifications.ts";
 import type { EndUserCache } from "../../end-user-cache.ts";
@@ -13,7 +13,6 @@ import { alertGroupsOf } from "./alerts.ts";
 import { readNotification } from "./notifications.ts";
 
 const CHANNEL = "gatehouse_portal";
-const RECONNECT_MS = 1_000;
 /** A person with more open portals than this loses the oldest. */
 const MOST_FOR_A_USER = 10;
 
@@ -42,41 +41,27 @@ interface Told {
  */
 export class LiveFeed {
   private readonly followers = new Map<string, Map<string, Follower[]>>();
-  private client: pg.Client | null = null;
+  private readonly channel: Channel;
   private stopped = false;
   private readonly parts: { connection: DatabaseConnection; users: EndUserCache; snapshots: Snapshots; clock: Clock; log: Log };
 
   constructor(parts: LiveFeed["parts"]) {
     this.parts = parts;
+    this.channel = new Channel(
+      parts.connection,
+      CHANNEL,
+      {
+        heard: (payload) => void this.pass(payload).catch((error: Error) => parts.log.warn("portal_event_lost", { error })),
+        listening: (again) => {
+          if (again) this.tellAll({ name: "resync", data: {} });
+        },
+      },
+      parts.log,
+    );
   }
 
-  async start(): Promise<void> {
-    if (this.stopped) return;
-    const { connection, log } = this.parts;
-    const client = new pg.Client(connection.connectionConfig);
-    const lost = (error?: Error) => {
-      if (this.client !== client) return;
-      this.client = null;
-      if (this.stopped) return;
-      log.warn("portal_feed_lost", { error });
-      setTimeout(() => void this.resume(), RECONNECT_MS).unref();
-    };
-    this.client = client;
-    client.on("notification", ({ payload }) => void this.pass(payload ?? "").catch((error: Error) => log.warn("portal_event_lost", { error })));
-    client.on("error", lost);
-    client.on("end", () => lost());
-    try {
-      await client.connect();
-      await client.query(`LISTEN ${CHANNEL}`);
-    } catch (error) {
-      lost(error as Error);
-      await client.end().catch(() => undefined);
-    }
-  }
-
-  private async resume(): Promise<void> {
-    await this.start();
-    this.tellAll({ name: "resync", data: {} });
+  start(): Promise<void> {
+    return this.channel.start();
   }
 
   /** Ends every open stream, so that a gateway that stops does not wait for people to close their portals. */
@@ -87,7 +72,7 @@ export class LiveFeed {
 
   async stop(): Promise<void> {
     this.endAll();
-    await this.client?.end().catch(() => undefined);
+    await this.channel.stop();
   }
 
   /** Answers with what ends it. */

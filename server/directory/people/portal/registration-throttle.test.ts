@@ -12,3 +12,9 @@ test("sixty registrations in ten minutes close an address and no other, until th
   now += 999;
   expect(throttle.enter("1")).toBeNull();
 });
+
+test("whoever has a network of IPv6 addresses is one address", () => {
+  const throttle = new RegistrationThrottle({ now: () => 0, micros: () => 0 });
+  for (let host = 1; host <= 60; host++) expect(throttle.enter(`2001:db8::${host}`)).toBeNull();
+  expect([throttle.enter("2001:db8::61"), throttle.enter("2001:db8:0:1::1")]).toEqual([600, null]);
+});

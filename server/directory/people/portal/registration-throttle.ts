@@ -1,4 +1,5 @@
 import type { Clock } from "../../../kernel/clock.ts";
+import { placeOf } from "../../../kernel/ip-address.ts";
 import { BoundedMap } from "../../bounded-map.ts";
 
 const WINDOW_MS = 10 * 60_000;
@@ -18,7 +19,8 @@ export class RegistrationThrottle {
   }
 
   /** Counts one registration. Null when it may go on, else the seconds until the address may try again. */
-  enter(address: string): number | null {
+  enter(from: string): number | null {
+    const address = placeOf(from);
     const now = this.clock.now();
     const held = this.windows.get(address);
     const window = held !== undefined && held.endsAt > now ? held : { tries: 0, endsAt: now + WINDOW_MS };

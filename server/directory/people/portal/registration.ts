@@ -22,12 +22,13 @@ function photoOf(body: Registration): Uint8Array | null {
 
 /**
  * A user who registers themselves: in no resource group and unverified, until an administrator says otherwise. Throws
- * `too_many_registrations` with Retry-After before anything is looked up.
+ * `too_many_registrations` with Retry-After before anything is looked up. A null tenant is one that is not there.
  */
-export async function register(logins: PortalLogins, tenantId: string, body: Registration, origin: Origin): Promise<EndUser> {
+export async function register(logins: PortalLogins, tenantId: string | null, body: Registration, origin: Origin): Promise<EndUser> {
   const { directory, hashing, registrations } = logins;
   const retryAfter = registrations.enter(origin.address);
   if (retryAfter !== null) throw new Refused(refuse("too_many_registrations", undefined, { headers: { "retry-after": String(retryAfter) } }));
+  if (tenantId === null) throw new Refused(refuse("registration_closed", undefined, { reason: "tenant_unknown" }));
   const tenant = await tenantStore.find(directory.db, null, tenantId);
   if (tenant === undefined || tenant.portal_registration === "closed") throw new Refused(refuse("registration_closed"));
   const photo = photoOf(body);

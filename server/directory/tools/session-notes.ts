@@ -1,0 +1,177 @@
+import type { Log } from "../../kernel/log.ts";
+import type { SecretBox } from "../../kernel/secrets.ts";
+import { Channel } from "../../store/channel.ts";
+import type { DatabaseConnection } from "../../store/database.ts";
+import { addSubscription, emptySession, removeSubscription, type SessionRef, setLogLevel, tellCancelled, TOOL_CHANNEL, type ToolSessionRow, usedSession } from "../../store/tool-sessions.ts";
+import { BoundedMap } from "../bounded-map.ts";
+
+/** A caller's session with a server: its own text is a credential, and stands nowhere. */
+export interface NotedSession {
+  readonly tenantId: string;
+  readonly token: string;
+}
+
+/** A stream that has the updates of what its session subscribed to. */
+interface Followed {
+  readonly ref: SessionRef;
+  version: number;
+  uris: readonly string[];
+  readonly changed: Set<() => void>;
+}
+
+export interface Following {
+  /** What the session is subscribed to now. */
+  uris(): readonly string[];
+  stop(): void;
+}
+
+const MOST_SESSIONS = 20_000;
+const MOST_SUBSCRIPTIONS = 1_000;
+const RENEWED_MS = 86_400_000;
+
+/**
+ * What callers of the handshake dialect said for the whole of a session: which resources they want to hear of, and how
+ * much of the logs. Any process may get it said, and any other the stream or the call it matters to: it stands in the
+ * database, whose notices tell of a change at once. What a lost connection did not tell is read when it is back.
+ */
+export class SessionNotes {
+  private readonly levels = new BoundedMap<string, { readonly version: number; readonly level: string | null }>(MOST_SESSIONS);
+  private readonly followed = new Map<string, Followed>();
+  private readonly channel: Channel;
+  private readonly parts: { readonly connection: DatabaseConnection; readonly secrets: SecretBox; readonly log: Log; readonly cancelled: (mark: string) => void };
+
+  /** `cancelled` is told the mark of a request that was cancelled at another process, or at this one. */
+  static async open(parts: SessionNotes["parts"]): Promise<SessionNotes> {
+    const notes = new SessionNotes(parts);
+    await notes.channel.start();
+    return notes;
+  }
+
+  private constructor(parts: SessionNotes["parts"]) {
+    this.parts = parts;
+    this.channel = new Channel(
+      parts.connection,
+      TOOL_CHANNEL,
+      {
+        heard: (payload) => this.heard(payload),
+        listening: (again) => {
+          if (again) this.readAnew();
+        },
+      },
+      parts.log,
+    );
+  }
+
+  stop(): Promise<void> {
+    return this.channel.stop();
+  }
+
+  /** Of a session that was just made: nobody can have said anything of it yet. */
+  begun(session: NotedSession): void {
+    this.levels.set(this.refOf(session).session, { version: 0, level: null });
+  }
+
+  /** Null: the caller never said, or it cannot be read just now. */
+  async logLevel(session: NotedSession): Promise<string | null> {
+    const ref = this.refOf(session);
+    const known = this.levels.get(ref.session);
+    if (known !== undefined) return known.level;
+    try {
+      this.take(ref, (await usedSession(this.parts.connection.db, ref)) ?? NOTHING);
+      return this.levels.get(ref.session)?.level ?? null;
+    } catch (error) {
+      this.parts.log.warn("tool_session_unread", { error: error as Error });
+      return null;
+    }
+  }
+
+  /** Rejects, as what follows, when the database cannot be reached. */
+  async setLogLevel(session: NotedSession, level: string): Promise<void> {
+    const ref = this.refOf(session);
+    this.take(ref, await setLogLevel(this.parts.connection.db, ref, level));
+  }
+
+  /** False when the session has too many already. */
+  async subscribe(session: NotedSession, uri: string): Promise<boolean> {
+    const ref = this.refOf(session);
+    const row = await addSubscription(this.parts.connection.db, ref, uri, MOST_SUBSCRIPTIONS);
+    this.take(ref, row);
+    return row !== undefined;
+  }
+
+  async unsubscribe(session: NotedSession, uri: string): Promise<void> {
+    const ref = this.refOf(session);
+    this.take(ref, await removeSubscription(this.parts.connection.db, ref, uri));
+  }
+
+  async end(session: NotedSession): Promise<void> {
+    const ref = this.refOf(session);
+    this.take(ref, await emptySession(this.parts.connection.db, ref));
+  }
+
+  /** Calls `changed` whenever the session is subscribed to something else than before. */
+  async follow(session: NotedSession, changed: () => void): Promise<Following> {
+    const ref = this.refOf(session);
+    const one: Followed = this.followed.get(ref.session) ?? { ref, version: -1, uris: [], changed: new Set() };
+    this.followed.set(ref.session, one);
+    const renewal = setInterval(() => void this.read(ref), RENEWED_MS);
+    renewal.unref?.();
+    one.changed.add(changed);
+    if (one.version < 0) await this.read(ref);
+    return {
+      uris: () => one.uris,
+      stop: () => {
+        clearInterval(renewal);
+        one.changed.delete(changed);
+        if (one.changed.size === 0 && this.followed.get(ref.session) === one) this.followed.delete(ref.session);
+      },
+    };
+  }
+
+  /** Tells every process that a request was cancelled. Rejects when the database cannot be reached. */
+  async tellCancelled(mark: string): Promise<void> {
+    await tellCancelled(this.parts.connection.db, mark);
+  }
+
+  private refOf({ tenantId, token }: NotedSession): SessionRef {
+    return { tenantId, session: this.parts.secrets.hmac("mcp-session-notes", `${tenantId}\n${token}`) };
+  }
+
+  /** Keeps what was read unless something newer is known. */
+  private take({ session }: SessionRef, row: ToolSessionRow | undefined): void {
+    if (row === undefined) return;
+    const { version } = row;
+    if (version >= (this.levels.get(session)?.version ?? -1)) this.levels.set(session, { version, level: row.log_level });
+    const one = this.followed.get(session);
+    if (one === undefined || version <= one.version) return;
+    const same = row.uris.length === one.uris.length && row.uris.every((uri) => one.uris.includes(uri));
+    Object.assign(one, { version, uris: row.uris });
+    if (!same) for (const changed of one.changed) changed();
+  }
+
+  private async read(ref: SessionRef): Promise<void> {
+    try {
+      this.take(ref, (await usedSession(this.parts.connection.db, ref)) ?? NOTHING);
+    } catch (error) {
+      // The notices are read again once the database is back.
+      this.parts.log.warn("tool_session_unread", { error: error as Error });
+    }
+  }
+
+  private heard(payload: string): void {
+    const notice = JSON.parse(payload) as { readonly cancelled?: string; readonly session?: string; readonly version?: number; readonly level?: string | null };
+    if (notice.cancelled !== undefined) return this.parts.cancelled(notice.cancelled);
+    const { session, version, level } = notice;
+    if (session === undefined || version === undefined) return;
+    if (version > (this.levels.get(session)?.version ?? -1)) this.levels.set(session, { version, level: level ?? null });
+    const one = this.followed.get(session);
+    if (one !== undefined && version > one.version) void this.read(one.ref);
+  }
+
+  private readAnew(): void {
+    this.levels.clear();
+    for (const { ref } of this.followed.values()) void this.read(ref);
+  }
+}
+
+const NOTHING: ToolSessionRow = { uris: [], log_level: null, version: 0 };

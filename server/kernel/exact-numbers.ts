@@ -1,0 +1,62 @@
+const NUMBER = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,9}))?$/;
+
+/**
+ * A JSON number that this process would take for another one, in the one spelling all texts of it share; null for a
+ * number it reads exactly. `source` is how the text writes it, `value` what was read.
+ */
+function inexactNumber(source: string, value: number): string | null {
+  const written = normal(source);
+  return written === normal(String(value)) ? null : written;
+}
+
+/** One text for all spellings of a decimal. An exponent nobody counts with stays as it is spelled. */
+function normal(source: string): string {
+  const match = NUMBER.exec(source);
+  if (match === null) return source;
+  const [, sign = "", whole = "", fraction = "", exponent = "0"] = match;
+  const digits = `${whole}${fraction}`.replace(/^0+/, "");
+  const kept = digits.replace(/0+$/, "");
+  return kept === "" ? `${sign}0` : `${sign}${kept}e${Number(exponent) - fraction.length + digits.length - kept.length}`;
+}
+
+type Reviver = Parameters<typeof JSON.parse>[1];
+
+/** As `JSON.parse`, with numbers that this process would round as `replace` says; it is given their source text. */
+export function parsedExactly(json: string, replace: (source: string, written: string) => unknown): unknown {
+  const revive = (_name: string, value: unknown, { source = "" }: { readonly source?: string } = {}): unknown => {
+    const written = typeof value === "number" ? inexactNumber(source, value) : null;
+    return written === null ? value : replace(source, written);
+  };
+  return JSON.parse(json, revive as Reviver);
+}
+
+const rawJson = (text: string): unknown => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
+
+/** A value that is written as JSON again with every digit it came with. */
+export function exactValue(json: string): unknown {
+  return parsedExactly(json, rawJson);
+}
+
+/** JSON of a value that was read from `source` and changed since: a number that still stands where it stood keeps its digits. */
+export function exactlyWritten(value: unknown, source: string): string {
+  if (!MAYBE_INEXACT.test(source)) return JSON.stringify(value);
+  return JSON.stringify(withDigits(value, parsedExactly(source, (digits) => new Digits(digits))));
+}
+
+const MAYBE_INEXACT = /\d[\d.]{15}|\d[eE]|-0/;
+
+class Digits {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
+function withDigits(value: unknown, read: unknown): unknown {
+  if (read instanceof Digits) return value === Number(read.text) ? rawJson(read.text) : value;
+  if (typeof value !== "object" || value === null || typeof read !== "object" || read === null) return value;
+  const before = read as Record<string, unknown>;
+  if (Array.isArray(value)) return value.map((item, index) => withDigits(item, before[index]));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, Object.hasOwn(before, name) ? withDigits(member, before[name]) : member]));
+}

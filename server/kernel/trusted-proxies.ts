@@ -1,0 +1,69 @@
+import { BlockList, isIP } from "node:net";
+import { z } from "zod";
+import { ipAddress } from "./ip-address.ts";
+
+/** Whose word is taken for where a caller is. */
+export interface TrustedProxies {
+  /** Of an address as `ipAddress` writes it. */
+  has(address: string): boolean;
+}
+
+const NOBODY: TrustedProxies = { has: () => false };
+
+/** Two lists, because a range of IPv6 would else hold IPv4 addresses by their mapped form. */
+interface Ranges {
+  readonly ipv4: BlockList;
+  readonly ipv6: BlockList;
+}
+
+const familyOf = (address: string): keyof Ranges => (isIP(address) === 6 ? "ipv6" : "ipv4");
+
+function addTo(ranges: Ranges, entry: string): boolean {
+  const [, given = "", bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(entry) ?? [];
+  const address = ipAddress(given);
+  if (address === null || given.includes("%")) return false;
+  const family = familyOf(address);
+  const width = family === "ipv4" ? 32 : 128;
+  // A range of IPv4 addresses written as IPv6 counts 96 bits more.
+  const prefix = bits === undefined ? width : Number(bits) - (familyOf(given) === family ? 0 : 96);
+  if (prefix < 0 || prefix > width) return false;
+  ranges[family].addSubnet(address, prefix, family);
+  return true;
+}
+
+/** A comma list of addresses and CIDR ranges, IPv4 and IPv6. */
+export const trustedProxies = z.string().transform((value, ctx): TrustedProxies => {
+  const entries = value.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "");
+  if (entries.length === 0) return NOBODY;
+  const ranges: Ranges = { ipv4: new BlockList(), ipv6: new BlockList() };
+  const bad = entries.find((entry) => !addTo(ranges, entry));
+  if (bad === undefined) return { has: (address) => ranges[familyOf(address)].check(address, familyOf(address)) };
+  ctx.addIssue({ code: "custom", message: `must be a comma list of addresses and ranges such as 10.0.0.0/8 or 2001:db8::1, which ${bad} is not` });
+  return z.NEVER;
+});
+
+/** `203.0.113.7`, `203.0.113.7:4711`, `2001:db8::1`, `[2001:db8::1]` and `[2001:db8::1]:4711`. */
+function hopOf(text: string): string | null {
+  const hop = text.trim();
+  const [, host] = /^\[([^\]]*)\](?::\d{1,5})?$/.exec(hop) ?? /^([\d.]+):\d{1,5}$/.exec(hop) ?? [];
+  return ipAddress(host ?? hop);
+}
+
+/**
+ * Where a call comes from. Whoever connects may claim anything in `X-Forwarded-For`, so it is read only when the peer is
+ * a trusted proxy, and from the right, where each proxy writes whom it saw: the first that is not one of ours is the
+ * caller. What stands to the left of that is a claim again, and what is no address ends the walk.
+ */
+export function callerAddress(peer: string, headers: Headers, proxies: TrustedProxies): string {
+  let address = ipAddress(peer) ?? peer;
+  if (!proxies.has(address)) return address;
+  for (const text of (headers.get("x-forwarded-for") ?? "").split(",").toReversed()) {
+    // A list may have empty members, which say nothing.
+    if (text.trim() === "") continue;
+    const hop = hopOf(text);
+    if (hop === null) return address;
+    address = hop;
+    if (!proxies.has(address)) return address;
+  }
+  return address;
+}

@@ -1,0 +1,37 @@
+import type { Configuration } from "./kernel/configuration.ts";
+import type { Log } from "./kernel/log.ts";
+import { callerAddress } from "./kernel/trusted-proxies.ts";
+import { plainError } from "./runtime-plane.ts";
+import { serve, type Serving } from "./runtime/serve.ts";
+
+/** `ip` is the address of the caller, which is not the peer's where that is a trusted proxy. */
+type Answer = (request: Request, info: { ip: string }) => Response | Promise<Response>;
+
+/** A port that is open, whatever answers on it. */
+interface Plane {
+  readonly serving: Serving;
+  /** What answers from now on; until then everything is told that the gateway is starting. */
+  answer(handler: Answer): void;
+  readonly close: () => Promise<void>;
+}
+
+/** Throws `ListenError`. */
+export function openPlane({ host, trustedProxies }: Configuration, port: number, log: Log): Plane {
+  let handler: Answer = () => plainError("starting", { "retry-after": "1" });
+  const serving = serve({
+    hostname: host,
+    port,
+    fetch: (request, peer) => handler(request, { ip: callerAddress(peer.ip, request.headers, trustedProxies) }),
+    onError(error) {
+      log.error("request_failed", { error });
+      return plainError("internal_error");
+    },
+  });
+  return {
+    serving,
+    answer(next) {
+      handler = next;
+    },
+    close: () => serving.stop({ graceSeconds: 0 }),
+  };
+}

@@ -1,0 +1,70 @@
+import pg from "pg";
+import type { Log } from "../kernel/log.ts";
+import type { DatabaseConnection } from "./database.ts";
+
+const RECONNECT_MS = 1_000;
+
+export interface ChannelHearer {
+  heard(payload: string): void;
+  /** Listens from now on; `again`: something may have been missed before. */
+  listening(again: boolean): void;
+}
+
+/** Hears what is told on a channel of the database, on a connection of its own that is made anew whenever it is lost. */
+export class Channel {
+  private client: pg.Client | null = null;
+  private stopped = false;
+  private began = false;
+  private readonly connection: DatabaseConnection;
+  private readonly name: string;
+  private readonly hearer: ChannelHearer;
+  private readonly log: Log;
+
+  constructor(connection: DatabaseConnection, name: string, hearer: ChannelHearer, log: Log) {
+    this.connection = connection;
+    this.name = name;
+    this.hearer = hearer;
+    this.log = log;
+  }
+
+  /** Resolves when it listens, or will try again. */
+  async start(): Promise<void> {
+    if (this.stopped) return;
+    const again = this.began;
+    this.began = true;
+    const client = new pg.Client(this.connection.connectionConfig);
+    const lost = (error?: Error) => {
+      if (this.client !== client) return;
+      this.client = null;
+      if (this.stopped) return;
+      this.log.warn("database_channel_lost", { channel: this.name, error });
+      setTimeout(() => void this.start(), RECONNECT_MS).unref();
+    };
+    this.client = client;
+    client.on("notification", ({ payload }) => this.hear(payload ?? ""));
+    client.on("error", lost);
+    client.on("end", () => lost());
+    try {
+      await client.connect();
+      await client.query(`LISTEN ${this.name}`);
+      this.hearer.listening(again);
+    } catch (error) {
+      lost(error as Error);
+      await client.end().catch(() => undefined);
+    }
+  }
+
+  /** What this version cannot read is none of its business. */
+  private hear(payload: string): void {
+    try {
+      this.hearer.heard(payload);
+    } catch (error) {
+      this.log.warn("database_notice_unread", { channel: this.name, error: error as Error });
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.stopped = true;
+    await this.client?.end().catch(() => undefined);
+  }
+}

@@ -1,0 +1,81 @@
+import { type RawBuilder, sql } from "kysely";
+import type { Database } from "./database.ts";
+
+/** On which processes tell each other what cannot wait for the next request. */
+export const TOOL_CHANNEL = "gatehouse_tools";
+
+/** A session by its digest. */
+export interface SessionRef {
+  readonly tenantId: string;
+  readonly session: string;
+}
+
+export interface ToolSessionRow {
+  readonly uris: readonly string[];
+  readonly log_level: string | null;
+  readonly version: number;
+}
+
+export interface ToolSessionTable {
+  tenant_id: string;
+  session: string;
+  uris: string[];
+  log_level: string | null;
+  version: number;
+  used_at: Date;
+}
+
+/** Undefined when the session has subscribed to `most` others already. */
+export function addSubscription(db: Database, { tenantId, session }: SessionRef, uri: string, most: number): Promise<ToolSessionRow | undefined> {
+  return told(
+    db,
+    { tenantId, session },
+    sql`INSERT INTO tool_sessions AS s (tenant_id, session, uris) VALUES (${tenantId}, ${session}, ARRAY[${uri}])
+        ON CONFLICT (tenant_id, session) DO UPDATE
+          SET uris = CASE WHEN ${uri} = ANY(s.uris) THEN s.uris ELSE array_append(s.uris, ${uri}) END, version = nextval('tool_sessions_version'), used_at = now()
+          WHERE ${uri} = ANY(s.uris) OR cardinality(s.uris) < ${most}`,
+  );
+}
+
+/** Undefined when nothing was noted of the session. */
+export function removeSubscription(db: Database, { tenantId, session }: SessionRef, uri: string): Promise<ToolSessionRow | undefined> {
+  return told(db, { tenantId, session }, sql`UPDATE tool_sessions SET uris = array_remove(uris, ${uri}), version = nextval('tool_sessions_version'), used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session}`);
+}
+
+export function setLogLevel(db: Database, { tenantId, session }: SessionRef, level: string): Promise<ToolSessionRow | undefined> {
+  return told(
+    db,
+    { tenantId, session },
+    sql`INSERT INTO tool_sessions (tenant_id, session, log_level) VALUES (${tenantId}, ${session}, ${level})
+        ON CONFLICT (tenant_id, session) DO UPDATE SET log_level = ${level}, version = nextval('tool_sessions_version'), used_at = now()`,
+  );
+}
+
+/** Of a session that its caller ended. Undefined when nothing was noted of it. */
+export function emptySession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
+  return told(db, { tenantId, session }, sql`UPDATE tool_sessions SET uris = '{}', log_level = NULL, version = nextval('tool_sessions_version') WHERE tenant_id = ${tenantId} AND session = ${session}`);
+}
+
+/** The write, and word of it to every process in the same statement. */
+async function told(db: Database, ref: SessionRef, write: RawBuilder<unknown>): Promise<ToolSessionRow | undefined> {
+  const { rows } = await sql<ToolSessionRow>`
+    WITH noted AS (${write} RETURNING uris, log_level, version)
+    SELECT uris, log_level, version, pg_notify(${TOOL_CHANNEL}, json_build_object('session', ${ref.session}::text, 'version', version, 'level', log_level)::text) FROM noted`.execute(db);
+  return rows[0];
+}
+
+/** What is noted of a session that is in use, and so is kept; undefined when nothing is. */
+export async function usedSession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
+  const { rows } = await sql<ToolSessionRow>`UPDATE tool_sessions SET used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session} RETURNING uris, log_level, version`.execute(db);
+  return rows[0];
+}
+
+/** Those that nobody has used for a week. */
+export async function forgetSessions(db: Database): Promise<void> {
+  await sql`DELETE FROM tool_sessions WHERE used_at <= now() - interval '7 days'`.execute(db);
+}
+
+/** Tells every process that a request was cancelled, by its mark. */
+export async function tellCancelled(db: Database, mark: string): Promise<void> {
+  await sql`SELECT pg_notify(${TOOL_CHANNEL}, ${JSON.stringify({ cancelled: mark })})`.execute(db);
+}
