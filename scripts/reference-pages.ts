@@ -25,7 +25,7 @@ function auditRow(): string {
   const v1 = new Set<string>(HASH_FORMATS.v1);
   const v2 = new Set<string>(HASH_FORMATS.v2);
   const rows = Object.entries(FIELDS).map(([name, { kind, type, about }]) => [`\`${name}\``, kind, type, v1.has(name) ? "v1, v2" : v2.has(name) ? "v2" : "", about]);
-  return `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the field; the canonical bytes hold those fields in the order the format lists them. A field that does not apply is null.\n\n${table(["field", "kind", "type", "hashed", "what it is"], rows)}\n`;
+  return `# The audit row\n\n${NOTE}\n\nOne row for each call. *Witnessed* was seen by the gateway, *asserted* was claimed by the caller, *derived* was computed when the row was written. The column *hashed* says which hash formats cover the field; the canonical bytes hold those fields in the order [of the format](ledger-export.md#the-hash-of-a-row). A field that does not apply is null.\n\n${table(["field", "kind", "type", "hashed", "what it is"], rows)}\n`;
 }
 
 const CREDENTIALS = { group: "API key or portal token", key: "API key", user: "portal token", user_or_key: "portal token or API key", anyone: "none", key_or_none: "none, or API key" } as const;

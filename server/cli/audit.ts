@@ -1,14 +1,15 @@
-import { createReadStream, existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { KeptCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
-import { lineBatches } from "@gatehouse/ledger-format/line-batches";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
+import { wholeLines } from "@gatehouse/ledger-format/whole-lines";
 import { checkpointLines, exportChain, listChains, verifyChain } from "../ledger/chains.ts";
 import type { Database } from "../store/database.ts";
 import { openAuditDatabase } from "./audit-database.ts";
+import { filePieces } from "./file-pieces.ts";
 import { readKeptCheckpoints } from "./kept-checkpoints.ts";
 
 export interface CommandIo {
@@ -31,7 +32,6 @@ verify exits with 0 (intact), 1 (unanchored), 2 (missing, broken_link, altered o
 `;
 
 const COULD_NOT_RUN = 3;
-const READ_BYTES = 512 * 1024;
 
 const OPTIONS = {
   "database-url": { type: "string" },
@@ -87,8 +87,7 @@ type Source = Parameters<typeof openAuditDatabase>[0];
 
 async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): Promise<number> {
   if (!existsSync(file)) throw new Error(`${file}: no such file`);
-  const lines = lineBatches(createReadStream(file, { highWaterMark: READ_BYTES }));
-  const result = await verifyExport(lines, options).catch((error: Error) => {
+  const result = await verifyExport(wholeLines(filePieces(file)), options).catch((error: Error) => {
     throw new Error(`${file}: ${error.message}`, { cause: error });
   });
   if (options.chain !== undefined && options.chain !== result.chain_id) throw new Error(`${file} is of chain ${result.chain_id}`);

@@ -2,17 +2,23 @@ import { openCheckpoint } from "@gatehouse/ledger-format/checkpoint";
 import type { CheckpointLine } from "@gatehouse/ledger-format/checkpoint-trail";
 import type { ExportLine } from "@gatehouse/ledger-format/export";
 import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
+import type { SealedRow } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
 import { auditLine, isoColumn } from "../store/audit-columns.ts";
-import type { Database, Trx } from "../store/database.ts";
+import { type Database, type HeldConnection, holdConnection } from "../store/database.ts";
+import { type ChainRange, readStoredRows, type StoredRow } from "./stored-rows.ts";
 
 export type ChainLine = Extract<ExportLine, { type: "chain" }>;
 
 /** Rows, checkpoints and what replaces them, in the order a verifier takes them. */
-export type ChainEntry = Exclude<ExportLine, { type: "chain" | "key" | "entry" }>;
+export type ChainEntry =
+  | Exclude<ExportLine, { type: "chain" | "key" | "entry" }>
+  /** A row that was found to have the hash it names. */
+  | { readonly type: "proven"; readonly row: SealedRow };
 
 export interface ChainReading {
-  readonly columns: readonly FieldName[];
+  /** What is read of rows. Undefined: what a verification asks, so that rows may be proven already. */
+  readonly columns?: readonly FieldName[] | undefined;
   /** Rows of other tenants, and of none, are given as links. Undefined: all rows are given. */
   readonly tenantId?: string | undefined;
   readonly fromSeq?: number | undefined;
@@ -35,24 +41,36 @@ const BATCH = 500;
  * when there is no such chain. The generator's transaction ends with it.
  */
 export async function* readChainSnapshot(db: Database, chainId: string): AsyncGenerator<ChainSnapshot> {
-  const trx = await db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
+  const held = await holdConnection(db);
+  let broken = true;
   try {
-    const found = await sql<Omit<ChainLine, "type">>`
-      SELECT chain_id, writer, first_seq, head_seq, head_hash, last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at,
-        to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS exported_at
-      FROM audit_chains WHERE chain_id = ${chainId}`.execute(trx);
-    const facts = found.rows[0];
-    if (facts === undefined) return;
-    const chain: ChainLine = { type: "chain", ...facts };
-    yield { chain, entries: (reading) => readEntries(trx, chain, reading) };
+    const trx = await held.db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
+    try {
+      yield* readSnapshot({ ...held, db: trx }, chainId);
+    } finally {
+      await trx.rollback().execute();
+      broken = false;
+    }
   } finally {
-    await trx.rollback().execute();
+    held.release(broken);
   }
 }
 
-async function* readEntries(trx: Trx, chain: ChainLine, reading: ChainReading): AsyncGenerator<ChainEntry[]> {
+async function* readSnapshot(held: HeldConnection, chainId: string): AsyncGenerator<ChainSnapshot> {
+  const found = await sql<Omit<ChainLine, "type">>`
+    SELECT chain_id, writer, first_seq, head_seq, head_hash, last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at,
+      to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS exported_at
+    FROM audit_chains WHERE chain_id = ${chainId}`.execute(held.db);
+  const facts = found.rows[0];
+  if (facts === undefined) return;
+  const chain: ChainLine = { type: "chain", ...facts };
+  yield { chain, entries: (reading) => readEntries(held, chain, reading) };
+}
+
+async function* readEntries(held: HeldConnection, chain: ChainLine, reading: ChainReading): AsyncGenerator<ChainEntry[]> {
   const from = reading.fromSeq !== undefined && reading.fromSeq > chain.first_seq ? reading.fromSeq : null;
   const start = from ?? chain.first_seq;
+  const trx = held.db;
   const before = start > 1 ? await checkpointBefore(trx, chain.chain_id, start) : null;
   if (before !== null && from !== null) yield [{ type: "checkpoint", chain_seq: before.chain_seq, note: before.note }];
   // Without a checkpoint over exactly the last dropped row the prefix was not dropped by retention: it is missing.
@@ -64,15 +82,16 @@ async function* readEntries(trx: Trx, chain: ChainLine, reading: ChainReading): 
   const last = reading.toSeq === undefined ? null : await nextCheckpointSeq(trx, chain.chain_id, reading.toSeq);
   const checkpoints = readCheckpoints(trx, chain.chain_id, before?.checkpoint_no ?? 0, last);
   let checkpoint = await checkpoints.next();
-  for await (const rows of readRows(trx, chain.chain_id, reading.columns, from, last)) {
+  const range = { chainId: chain.chain_id, from, last };
+  for await (const rows of reading.columns === undefined ? readStoredRows(held, range) : readRows(trx, range, reading.columns)) {
     const batch: ChainEntry[] = [];
-    for (const row of rows) {
+    for (const { row, proven } of rows) {
       // After all rows of its position: two of them are a fork, and the checkpoint speaks of one.
       while (!checkpoint.done && checkpoint.value.chain_seq < (row.chain_seq as number)) {
         batch.push({ type: "checkpoint", ...checkpoint.value });
         checkpoint = await checkpoints.next();
       }
-      if (reading.tenantId === undefined || row.tenant_id === reading.tenantId) batch.push({ type: "row", row });
+      if (reading.tenantId === undefined || row.tenant_id === reading.tenantId) batch.push({ type: proven ? "proven" : "row", row });
       else batch.push({ type: "link", chain_seq: row.chain_seq as number, prev_hash: row.prev_hash ?? "", row_hash: row.row_hash ?? "" });
     }
     yield batch;
@@ -85,19 +104,19 @@ interface CheckpointBefore extends CheckpointLine {
 }
 
 /** The newest checkpoint over a row before `seq`. */
-async function checkpointBefore(trx: Trx, chainId: string, seq: number): Promise<CheckpointBefore | null> {
+async function checkpointBefore(trx: Database, chainId: string, seq: number): Promise<CheckpointBefore | null> {
   const found = await sql<CheckpointBefore>`
     SELECT checkpoint_no, chain_seq, note FROM audit_checkpoints
     WHERE chain_id = ${chainId} AND chain_seq < ${seq} ORDER BY checkpoint_no DESC LIMIT 1`.execute(trx);
   return found.rows[0] ?? null;
 }
 
-async function nextCheckpointSeq(trx: Trx, chainId: string, seq: number): Promise<number> {
+async function nextCheckpointSeq(trx: Database, chainId: string, seq: number): Promise<number> {
   const found = await sql<{ seq: number | null }>`SELECT min(chain_seq) AS seq FROM audit_checkpoints WHERE chain_id = ${chainId} AND chain_seq >= ${seq}`.execute(trx);
   return found.rows[0]?.seq ?? seq;
 }
 
-async function* readCheckpoints(trx: Trx, chainId: string, afterNo: number, last: number | null): AsyncGenerator<CheckpointLine> {
+async function* readCheckpoints(trx: Database, chainId: string, afterNo: number, last: number | null): AsyncGenerator<CheckpointLine> {
   for (let no = afterNo; ; ) {
     const { rows } = await sql<CheckpointLine & { no: number }>`
       SELECT checkpoint_no AS no, chain_seq, note FROM audit_checkpoints
@@ -109,14 +128,14 @@ async function* readCheckpoints(trx: Trx, chainId: string, afterNo: number, last
   }
 }
 
-async function* readRows(trx: Trx, chainId: string, columns: readonly FieldName[], from: number | null, last: number | null): AsyncGenerator<AuditRow[]> {
+async function* readRows(trx: Database, { chainId, from, last }: ChainRange, columns: readonly FieldName[]): AsyncGenerator<StoredRow[]> {
   const bounds = [sql`chain_id = ${chainId}`];
   if (from !== null) bounds.push(sql`chain_seq >= ${from}`);
   if (last !== null) bounds.push(sql`chain_seq <= ${last}`);
   await sql`DECLARE ledger_rows NO SCROLL CURSOR FOR SELECT ${auditLine(columns)} FROM audit_rows WHERE ${sql.join(bounds, sql` AND `)} ORDER BY chain_seq, audit_rows.id`.execute(trx);
   for (;;) {
     const { rows } = await sql<{ line: string }>`FETCH ${sql.lit(BATCH)} FROM ledger_rows`.execute(trx);
-    yield rows.map(({ line }) => rowOf(line, columns));
+    yield rows.map(({ line }) => ({ proven: false, row: rowOf(line, columns) }));
     if (rows.length < BATCH) return;
   }
 }

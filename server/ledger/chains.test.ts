@@ -130,6 +130,32 @@ test("a chain whose prefix retention dropped is intact from its last checkpoint 
   expect((await verifyChain(database.db, chain)).verdict).toBe("missing");
 });
 
+test("texts that need care in CSV or in JSON are verified as they are", async () => {
+  const odd = await testLedger(database.db, temporaryDirectory());
+  chain = odd.chainId;
+  const texts = ["null", "", " ", "a,b", 'a"b', '""', "a\\b", "\\N", "\\.", "line\nline", "line\r\n", "tab\t", "\u0001", "\u007f", "é", "\u2028", "𝔘", '","x'];
+  for (const text of texts) await odd.seal(callRow({ endpoint: text, mcp_capability_name: text, turn_id: text }));
+  await odd.close();
+  expect(await findings()).toEqual([]);
+  await edit("UPDATE audit_rows SET turn_id = turn_id || ' ' WHERE CHAIN AND chain_seq = 10");
+  await edit("UPDATE audit_rows SET timestamp = 'infinity' WHERE CHAIN AND chain_seq = 12");
+  await edit("UPDATE audit_rows SET http_status_code = 9007199254740993 WHERE CHAIN AND chain_seq = 14");
+  expect(await findings()).toEqual(["altered@10", "altered@12", "altered@14"]);
+});
+
+test("a chain of many pages is read without losing or doubling a row between two", async () => {
+  const long = await testLedger(database.db, temporaryDirectory());
+  chain = long.chainId;
+  for (let i = 0; i < 45; i++) await Promise.all(Array.from({ length: 100 }, () => long.seal(callRow({ request_body_preview: null, response_body_preview: null }))));
+  await long.close();
+  expect(await verifyChain(database.db, chain)).toMatchObject({ verdict: "intact", rows_checked: 4_500 });
+  expect(await verifyChain(database.db, chain, { fromSeq: 1_001, toSeq: 3_500 })).toMatchObject({ verdict: "intact", rows_checked: 2_500 });
+  expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({ verdict: "intact", rows_checked: 0, rows_withheld: 4_500 });
+  await edit("INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT chr(39) || 'copy' || chain_seq, chain_id, chain_seq, prev_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq IN (2000, 2001)");
+  await edit("UPDATE audit_rows SET chain_seq = NULL WHERE CHAIN AND chain_seq = 4000");
+  expect(await findings()).toContain("missing@4000");
+}, 60_000);
+
 test("chains and keys are listed as they stand", async () => {
   const { headHash } = ledger.status();
   expect(await listChains(database.db)).toMatchObject([{ chain_id: chain, first_seq: 1, head_seq: 20, head_hash: headHash, last_checkpoint_seq: 20, updated_at: expect.stringMatching(/^\d{4}-.*\.\d{6}Z$/) }]);

@@ -3,7 +3,7 @@ import { type Anchor, type KeptCheckpoint, keptAnchors } from "@gatehouse/ledger
 import type { TrustedKey } from "@gatehouse/ledger-format/checkpoint";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { printExportLine } from "@gatehouse/ledger-format/export";
-import { FIELD_NAMES, HASH_FORMATS, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
+import { FIELD_NAMES, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
 import { noteKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { createVerifier } from "@gatehouse/ledger-format/verify";
@@ -49,8 +49,6 @@ export interface VerifyChainOptions {
   readonly kept?: readonly KeptCheckpoint[] | undefined;
 }
 
-const VERIFIED: readonly FieldName[] = [...HASH_FORMATS.v2, "chain_id", "chain_seq", "prev_hash", "row_hash", "created_at", "bodies_pruned_at", "erased_at"];
-
 /** What the export of a row leaves out: content of calls, which has its own permission. */
 const CONTENT: readonly FieldName[] = ["request_body_preview", "response_body_preview", "request_headers", "response_headers"];
 
@@ -85,9 +83,10 @@ export async function verifyChain(db: Database, chainId: string, options: Verify
   if (chainId === ADMIN_CHAIN) return { ...(await verifyAdminChain(db, { keys, tenantId, known })), duration_ms: Math.round(performance.now() - started) };
   for await (const { chain, entries } of readChainSnapshot(db, chainId)) {
     const verifier = createVerifier({ chain, keys, now: chain.exported_at, ...(fromSeq === undefined ? {} : { fromSeq }), ...(toSeq === undefined ? {} : { toSeq }), knownHeads: known(chain.exported_at) });
-    for await (const batch of entries({ columns: VERIFIED, tenantId, fromSeq, toSeq })) {
+    for await (const batch of entries({ tenantId, fromSeq, toSeq })) {
       for (const entry of batch) {
-        if (entry.type === "row") verifier.row(entry.row);
+        if (entry.type === "proven") verifier.proven(entry.row);
+        else if (entry.type === "row") verifier.row(entry.row);
         else if (entry.type === "link") verifier.link(entry);
         else if (entry.type === "checkpoint") verifier.checkpoint(entry);
         else if (entry.type === "pruned") verifier.pruned(entry);
@@ -113,7 +112,7 @@ export async function* exportChain(db: Database, chainId: string, options: { rea
     yield printExportLine(chain);
     for (const key of keys) yield printExportLine({ type: "key", ...key });
     for await (const batch of entries({ columns: EXPORTED, tenantId: options.tenantId })) {
-      for (const entry of batch) yield printExportLine(entry.type === "row" ? { type: "row", row: withoutNulls(entry.row) } : entry);
+      for (const entry of batch) yield printExportLine(entry.type === "row" || entry.type === "proven" ? { type: "row", row: withoutNulls(entry.row) } : entry);
     }
     return;
   }

@@ -1,9 +1,13 @@
 import { FIELDS, type FieldName } from "@gatehouse/ledger-format/fields";
 import { sql, type RawBuilder } from "kysely";
 
-/** A timestamptz as ISO 8601 UTC with six decimals: a `Date` would lose the microseconds, and the hash covers them. */
+/** SQL of a timestamptz as ISO 8601 UTC with six decimals: a `Date` would lose the microseconds, and the hash covers them. */
+export function isoText(column: string): string {
+  return `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+}
+
 export function isoColumn(name: string): RawBuilder<string | null> {
-  return sql`to_char(${sql.ref(name)} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')`;
+  return sql`${sql.raw(isoText(name))}`;
 }
 
 // A function of PostgreSQL takes at most 100 arguments.

@@ -42,6 +42,11 @@ export interface Findings {
   readonly verdict: Verdict;
 }
 
+/** A text that was cut out of a longer one keeps all of that in memory: findings stay. */
+function copied(text: string): string {
+  return Buffer.from(text, "utf16le").toString("utf16le");
+}
+
 export function collectFindings(limit: number): Findings {
   const list: Finding[] = [];
   let total = 0;
@@ -50,7 +55,7 @@ export function collectFindings(limit: number): Findings {
     add(finding) {
       total += 1;
       worst = Math.min(worst, VERDICTS.indexOf(finding.verdict));
-      if (list.length < limit) list.push(finding);
+      if (list.length < limit) list.push({ ...finding, row_id: finding.row_id === null ? null : copied(finding.row_id) });
     },
     list,
     get total() {

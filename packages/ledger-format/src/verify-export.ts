@@ -2,6 +2,7 @@ import type { TrustedKey } from "./checkpoint.ts";
 import { CHECKPOINT_KEY_NAME } from "./checkpoint.ts";
 import { type KeptCheckpoint, keptAnchors } from "./anchors.ts";
 import { type ExportLine, NotAnExport, parseExportLine } from "./export.ts";
+import { provenLine } from "./proven-line.ts";
 import { noteKey } from "./signed-note.ts";
 import type { Verification } from "./verdict.ts";
 import { createVerifier, type Verifier } from "./verify.ts";
@@ -24,21 +25,36 @@ export interface ExportVerifierOptions {
 }
 
 /**
- * Verifies the lines of an export, given one by one or in batches as `lineBatches` makes them, in constant memory. Throws
+ * Verifies an export in constant memory: its lines one by one, or texts of whole lines as `wholeLines` makes them. Throws
  * `NotAnExport` naming the line.
  */
-export async function verifyExport(lines: Iterable<string> | AsyncIterable<Iterable<string>>, options: ExportVerifierOptions = {}): Promise<ExportVerification> {
+export async function verifyExport(lines: Iterable<string> | AsyncIterable<string>, options: ExportVerifierOptions = {}): Promise<ExportVerification> {
   const outside = options.publicKeys ?? [];
   const keys: TrustedKey[] = outside.map((bytes) => ({ ...noteKey(CHECKPOINT_KEY_NAME, bytes), validFrom: null, validTo: null }));
   let chain: Extract<ExportLine, { type: "chain" }> | undefined;
   let verifier: Verifier | undefined;
   let exportedAt = "";
   let number = 0;
-  if (Symbol.asyncIterator in lines) for await (const batch of lines) for (const text of batch) take(text);
+  if (Symbol.asyncIterator in lines) for await (const text of lines) takeAll(text);
   else for (const text of lines) take(text);
   if (chain === undefined) throw new NotAnExport("the file is empty");
   verifier ??= verifierOf(chain);
   return { ...verifier.end(), key_ids: keys.map((key) => key.keyId), keys_from_export: outside.length === 0, exported_at: exportedAt };
+
+  function takeAll(text: string): void {
+    for (let at = 0; at < text.length; ) {
+      const proven = verifier === undefined ? null : provenLine(text, at);
+      if (proven !== null) {
+        number += 1;
+        verifier?.proven(proven.row);
+        at = proven.end;
+        continue;
+      }
+      const end = text.indexOf("\n", at);
+      take(text.slice(at, end < 0 ? undefined : end));
+      at = end < 0 ? text.length : end + 1;
+    }
+  }
 
   function take(text: string): void {
     number += 1;

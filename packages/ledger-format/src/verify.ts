@@ -19,6 +19,9 @@ export interface ChainFacts {
   readonly updated_at: string | null;
 }
 
+/** What a verification asks of a row beside its hash. */
+export type SealedRow = Pick<AuditRow, "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at">;
+
 /** The place of a row whose content the reader may not see. */
 export interface RowLink {
   readonly chain_seq: number;
@@ -52,6 +55,8 @@ export interface VerifierOptions {
  */
 export interface Verifier {
   row(row: AuditRow): void;
+  /** A row that was found already to have the `row_hash` it names. */
+  proven(row: SealedRow): void;
   /** An entry of the admin log, in the place of a row. */
   entry(entry: AdminEntry): void;
   link(link: RowLink): void;
@@ -69,7 +74,6 @@ interface Place {
   flagged: boolean;
 }
 
-type Sealed = Pick<AuditRow, "id" | "chain_id" | "chain_seq" | "prev_hash" | "row_hash" | "created_at" | "bodies_pruned_at" | "erased_at">;
 
 function possibleEntryHashes(entry: AdminEntry): string[] {
   try {
@@ -188,7 +192,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
     return true;
   }
 
-  function sealed(row: Sealed, possible: readonly string[]): void {
+  function sealed(row: SealedRow, possible: readonly string[]): void {
     start();
     const chainSeq = row.chain_seq as number;
     const stored = row.row_hash ?? "";
@@ -206,6 +210,7 @@ export function createVerifier(options: VerifierOptions): Verifier {
 
   return {
     row: (row) => sealed(row, possibleHashes(row)),
+    proven: (row) => sealed(row, [row.row_hash as string]),
 
     entry(entry) {
       const createdAt = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/.test(entry.at) ? entry.at.replace("Z", "000Z") : null;

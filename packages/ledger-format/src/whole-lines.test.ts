@@ -1,8 +1,8 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { lineBatches } from "./line-batches.ts";
+import { wholeLines } from "./whole-lines.ts";
 
-test("lines come out as they were, however the bytes are cut", async () => {
+test("lines come out as they were and unbroken, however the bytes are cut", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.string({ unit: "grapheme" }).map((text) => text.replaceAll("\n", " "))), fc.array(fc.nat(40)), fc.boolean(), async (lines, cuts, closed) => {
       const text = lines.join("\n") + (closed ? "\n" : "");
@@ -12,8 +12,9 @@ test("lines come out as they were, however the bytes are cut", async () => {
       for (const cut of cuts) pieces.push(bytes.subarray(at, (at += cut)));
       pieces.push(bytes.subarray(at));
       const read: string[] = [];
-      for await (const batch of lineBatches((async function* () { yield* pieces; })())) read.push(...batch);
-      expect(read).toEqual(text.endsWith("\n") ? text.slice(0, -1).split("\n") : text === "" ? [] : text.split("\n"));
+      for await (const whole of wholeLines((async function* () { yield* pieces; })())) read.push(whole);
+      expect(read.join("")).toBe(text);
+      for (const whole of read.slice(0, -1)) expect(whole.endsWith("\n")).toBe(true);
     }),
     { numRuns: 300 },
   );

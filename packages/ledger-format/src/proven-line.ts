@@ -1,0 +1,72 @@
+import { FIELD_NAMES, FIELDS, HASH_FORMATS, type FieldName, type FieldType } from "./fields.ts";
+import { PLAIN_TEXT, PLAIN_VALUES, givesHash } from "./plain-values.ts";
+import type { SealedRow } from "./verify.ts";
+
+const HASHED: readonly FieldName[] = HASH_FORMATS.v2;
+const SEALED = ["chain_id", "chain_seq", "prev_hash", "row_hash", "created_at", "bodies_pruned_at", "erased_at"] as const satisfies readonly (keyof SealedRow)[];
+const ASKED: readonly FieldName[] = FIELD_NAMES.filter((name) => HASHED.includes(name) || (SEALED as readonly FieldName[]).includes(name));
+
+/** What the value of a field that is not asked for may look like: any text and number, JSON one deep. */
+const TEXT = '"[^"\\\\\\x00-\\x1f]*(?:\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\\\\\x00-\\x1f]*)*"';
+const NUMBER = "-?(?:0|[1-9]\\d*)(?:\\.\\d+)?";
+const SCALAR = `(?:${TEXT}|${NUMBER}|true|false|null)`;
+const PASSED_OVER: Readonly<Record<FieldType, string>> = {
+  text: TEXT,
+  timestamp: TEXT,
+  integer: PLAIN_VALUES.integer,
+  number: NUMBER,
+  boolean: PLAIN_VALUES.boolean,
+  json: `\\[(?:${SCALAR}(?:,${SCALAR})*)?\\]|\\{(?:${TEXT}:${SCALAR}(?:,${TEXT}:${SCALAR})*)?\\}`,
+};
+
+function member(name: FieldName): string {
+  const { type } = FIELDS[name];
+  const value = ASKED.includes(name) ? `(${name === "timestamp" ? PLAIN_VALUES.timestamp : type === "timestamp" || type === "text" ? PLAIN_TEXT : PLAIN_VALUES[type as "integer"]})` : `(?:${PASSED_OVER[type]})`;
+  return `(?:"${name}":${value}(?:,|(?=\\}\\}\\n)))?`;
+}
+
+/** The line of a row with its fields in the order of the fields table, as an export has it. */
+const LINE = new RegExp(`\\{"type":"row","row":\\{${FIELD_NAMES.map(member).join("")}\\}\\}\\n`, "y");
+
+const groupOf = (name: FieldName): number => 1 + ASKED.indexOf(name);
+const HASHED_GROUPS = HASHED.map(groupOf);
+const [ID, CHAIN_ID, CHAIN_SEQ, PREV_HASH, ROW_HASH, CREATED_AT, PRUNED_AT, ERASED_AT] = (["id", ...SEALED] as const).map(groupOf) as [number, number, number, number, number, number, number, number];
+
+export interface ProvenLine {
+  readonly row: SealedRow;
+  /** Where the next line begins. */
+  readonly end: number;
+}
+
+/**
+ * The row in the line of an export that begins at `at`, found to have the hash it names without being parsed: its values
+ * are hashed as they stand in the file. Nearly all lines are of this kind. Null for a line that must be parsed and
+ * judged: one that does not give its hash, was sealed in an older format, is spelled with escapes or in another order,
+ * or is not the line of a row.
+ */
+export function provenLine(text: string, at: number): ProvenLine | null {
+  LINE.lastIndex = at;
+  const found = LINE.exec(text) as (string | undefined)[] | null;
+  if (found === null) return null;
+  const values = HASHED_GROUPS.map((group) => found[group] ?? "null");
+  const prev_hash = unquoted(found[PREV_HASH]);
+  const row_hash = unquoted(found[ROW_HASH]);
+  if (prev_hash === null || row_hash === null || found[CHAIN_SEQ] === undefined || !givesHash(values.join(","), prev_hash, row_hash)) return null;
+  return {
+    row: {
+      id: unquoted(found[ID]),
+      chain_id: unquoted(found[CHAIN_ID]),
+      chain_seq: Number(found[CHAIN_SEQ]),
+      prev_hash,
+      row_hash,
+      created_at: unquoted(found[CREATED_AT]),
+      bodies_pruned_at: unquoted(found[PRUNED_AT]),
+      erased_at: unquoted(found[ERASED_AT]),
+    },
+    end: LINE.lastIndex,
+  };
+}
+
+function unquoted(value: string | undefined): string | null {
+  return value === undefined ? null : value.slice(1, -1);
+}

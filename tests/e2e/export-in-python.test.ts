@@ -1,0 +1,53 @@
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { printExportLine } from "@gatehouse/ledger-format/export";
+import { HASH_FORMATS } from "@gatehouse/ledger-format/fields";
+import { rowAt, testChain, type TestChain } from "../../packages/ledger-format/src/test-chain.ts";
+
+/** A verifier that was written from the documentation alone comes to what our own does. */
+const PYTHON = process.env.MCP_PYTHON;
+const SCRIPT = fileURLToPath(new URL("../../docs/verify/verify_export.py", import.meta.url));
+
+test("the page about the export lists the hashed fields in their order", () => {
+  const page = readFileSync(fileURLToPath(new URL("../../docs/reference/ledger-export.md", import.meta.url)), "utf8");
+  expect(page).toContain(HASH_FORMATS.v2.map((name) => `\`${name}\``).join(", "));
+});
+
+if (PYTHON === undefined) console.log("The verifier in Python is left out: MCP_PYTHON names no Python with the packages of tests/e2e/python-client.txt.");
+else {
+  const directory = mkdtempSync(join(tmpdir(), "gatehouse-export-in-python-"));
+  afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+  const rows = () => ["plain", 'quote " and \\', "line\nfeed\t\u0001\u001f", "é 𝔘 \u2028 \u007f", "", "a/b"].map((endpoint, i) => ({ timestamp: "2026-11-21T10:00:00.123456Z", tenant_id: "t", endpoint, http_status_code: 200 + i, success: i % 2 === 0, request_content_hash: "ab".repeat(32), error_message: "not hashed" }));
+
+  async function found(chain: TestChain, publicKey = chain.keys[0]?.publicKey ?? ""): Promise<string[]> {
+    const path = join(directory, `${crypto.randomUUID()}.jsonl`);
+    const keys = chain.keys.map((key) => printExportLine({ type: "key", name: key.name, key_id: key.keyId, public_key: key.publicKey, valid_from: key.validFrom, valid_to: key.validTo }));
+    writeFileSync(path, [printExportLine({ type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...chain.chain }), ...keys, ...chain.entries.map(printExportLine)].join(""));
+    const run = Bun.spawn([PYTHON as string, SCRIPT, path, publicKey], { stdout: "pipe", stderr: "inherit" });
+    const lines = (await new Response(run.stdout).text()).trim().split("\n");
+    expect(await run.exited).toBe(lines.length > 1 ? 1 : 0);
+    return lines.slice(0, -1);
+  }
+
+  test("chains of both formats are intact, whatever their texts hold", async () => {
+    expect(await found(testChain(rows()))).toEqual([]);
+    expect(await found(testChain(rows().map((row) => ({ ...row, request_content_hash: null })), { format: "v1" }))).toEqual([]);
+  }, 60_000);
+
+  test("edits are found where they are", async () => {
+    const edited = testChain(rows());
+    rowAt(edited, 4).endpoint = "other";
+    expect(await found(edited)).toEqual(["altered@4"]);
+    const old = testChain(rows(), { format: "v1" });
+    expect((await found(old))[0]).toBe("altered@1");
+    const cut = testChain(rows());
+    cut.entries = cut.entries.filter((entry) => entry.type !== "row" || entry.row.chain_seq !== 2);
+    expect(await found(cut)).toEqual(["missing@2"]);
+    const whole = testChain(rows());
+    expect(await found(whole, testChain(rows()).keys[0]?.publicKey)).toEqual(["checkpoint_invalid@3", "checkpoint_invalid@6", "missing@6"]);
+  }, 60_000);
+}
