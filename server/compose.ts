@@ -156,7 +156,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const { db } = connection;
     await migrate(db);
     const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
-    const started = await firstStart({ directory: { db, secrets, clock, hashPassword }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
+    const started = await firstStart({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
     const firstModel = started.models[0] ?? (await readAnyModelName(db));
     const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
@@ -202,7 +202,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     // A queue of its own: whoever storms the portal's logins keeps no administrator out.
     const adminHashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
     const control = config.roles.includes("control")
-      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify }, attempts, refused: (reason) => metrics.adminRefused(reason), ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
+      ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, fallbackJudge: config.judgeModel ?? null, passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify }, attempts, refused: (reason) => metrics.adminRefused(reason), ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
 
     adminPlane.answer(async (request, info) => {
@@ -366,7 +366,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
   const send = toolServerSend(parts.upstream.outbound);
   const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
-  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword };
+  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
   const discovery = connectedDiscovery(
     directory,
     toolServerDiscovery(send, config.mcpStatelessProbe, config.allowPrivateUpstreams),

@@ -12,7 +12,7 @@ let directory: Directory;
 
 beforeEach(async () => {
   database = await testDatabase();
-  directory = { db: database.db, secrets: secretBox(new Uint8Array(32).fill(7)), clock: systemClock(), hashPassword };
+  directory = { db: database.db, secrets: secretBox(new Uint8Array(32).fill(7)), clock: systemClock(), hashPassword, fallbackJudge: null };
 });
 afterEach(() => database.close());
 

@@ -56,7 +56,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
   const lines: string[] = [];
   const clock = options.clock ?? systemClock();
   const secrets = secretBox(new Uint8Array(32).fill(7));
-  const directory: Directory = { db: database.db, secrets, clock, hashPassword };
+  const directory: Directory = { db: database.db, secrets, clock, hashPassword, fallbackJudge: null };
   await firstStart({ directory, bootstrapAdminPassword: ADMIN_PASSWORD, quickstart: false, env: {} });
   const attempts = new RefusedAttempts(database.db, clock);
   const app = adminApp({
@@ -67,6 +67,7 @@ export async function controlPlane(options: Partial<AdminDeps> = {}): Promise<Co
     log: jsonLog("debug", (line) => lines.push(line)),
     jwtSecret: JWT_SECRET,
     jwtExpirySeconds: 3600,
+    fallbackJudge: null,
     passwords: { hashPassword, verifyPassword, dummyVerify },
     upstream: { clock, providers: { echo: echoProvider(clock) }, codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec } },
     toolServers: { discover: async () => ({ status: "inconclusive", detail: "There is no network here." }) },

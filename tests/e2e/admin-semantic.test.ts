@@ -13,7 +13,7 @@ let embedding: string;
 let strange: { group: string; model: string };
 
 beforeAll(async () => {
-  plane = await controlPlane();
+  plane = await controlPlane({ fallbackJudge: "last-judge" });
   [acme, beta] = [await newTenant(plane, "acme"), await newTenant(plane, "beta")];
   const make = async (of: TenantWithAdmin, path: string, body: object) => (await of.send("POST", path, body)).body.id as string;
   for (const of of [acme, beta]) await make(of, "/v1/admin/providers", { provider_key: "p", api_format: "echo" });
@@ -87,6 +87,13 @@ describe("a semantic policy", () => {
     expect((await acme.send("GET", `/v1/admin/resource-groups/${group}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: false }]);
     expect(refusal(await acme.send("DELETE", `/v1/admin/llms/${chat}`)).slice(0, 2)).toEqual([409, "in_use"]);
     expect((await acme.send("DELETE", `${POLICIES}/${id}`)).status).toBe(204);
+  });
+
+  test("grants its groups the judge of the gateway's own configuration where nobody names one", async () => {
+    const judge = (await acme.send("POST", "/v1/admin/llms", { name: "last-judge", provider: "p", mode: "chat" })).body.id;
+    const judged = (await acme.send("POST", "/v1/admin/resource-groups", { name: "judged at last" })).body.id;
+    await acme.send("POST", POLICIES, { name: "judged at last", constraint_text: "Be kind.", resource_group_ids: [judged] });
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${judged}/llm-models`)).body.llm_models).toMatchObject([{ id: judge, portal_visible: false }]);
   });
 
   test("hides nothing that was shown before", async () => {

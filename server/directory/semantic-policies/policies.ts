@@ -1,6 +1,6 @@
 import type { SemanticPolicy, SemanticPolicyCreate, SemanticPolicyQuery, SemanticPolicyUpdate } from "@gatehouse/contracts/semantic-policies";
 import { uuid } from "../../kernel/ids.ts";
-import { modelStore } from "../../store/models.ts";
+import { modelIdByName, modelStore } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
 import { grantHidden, semanticPolicyByName, semanticPolicyStore, setSemanticPolicyGroups, type SemanticPolicyInsert, type SemanticPolicyPatch, type SemanticPolicyRow } from "../../store/semantic-policies.ts";
 import { tenantStore } from "../../store/tenants.ts";
@@ -51,9 +51,14 @@ async function bind(write: Write, tenantId: string, policyId: string, ids: reado
   await setSemanticPolicyGroups(write.trx, tenantId, policyId, wanted);
 }
 
+async function fallbackJudge({ trx, directory }: Write, tenantId: string): Promise<string | null> {
+  const name = directory.fallbackJudge;
+  return name === null ? null : ((await modelIdByName(trx, tenantId, name)) ?? null);
+}
+
 /** The groups of a policy may use its judge, and their users are not offered it. */
 async function grantJudge(write: Write, tenantId: string, judge: string | null, ids: readonly string[] | null): Promise<void> {
-  const modelId = judge ?? (await tenantStore.find(write.trx, null, tenantId))?.default_judge_model_id ?? null;
+  const modelId = judge ?? (await tenantStore.find(write.trx, null, tenantId))?.default_judge_model_id ?? (await fallbackJudge(write, tenantId));
   if (modelId !== null) await grantHidden(write.trx, tenantId, ids ?? "roots", modelId);
 }
 

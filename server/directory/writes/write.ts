@@ -12,6 +12,8 @@ export interface Directory {
   readonly clock: Clock;
   /** Argon2id; slow on purpose. */
   readonly hashPassword: (password: string) => Promise<string>;
+  /** Name of the model that judges where neither a policy nor its tenant names one. */
+  readonly fallbackJudge: string | null;
 }
 
 /** Who makes a change. The ids are null for the gateway itself. */

@@ -24,6 +24,7 @@ export interface AdminDeps {
   /** At least 32 characters; the key of admin tokens is derived from it. */
   readonly jwtSecret: string;
   readonly jwtExpirySeconds: number;
+  readonly fallbackJudge: Directory["fallbackJudge"];
   readonly passwords: {
     hashPassword(password: string): Promise<string>;
     verifyPassword(password: string, hash: string): Promise<boolean>;
@@ -84,7 +85,7 @@ export function adminApp(deps: AdminDeps): AdminApp {
 }
 
 function servicesOf(deps: AdminDeps): AdminServices {
-  const directory: Directory = { db: deps.db, secrets: deps.secrets, clock: deps.clock, hashPassword: deps.passwords.hashPassword };
+  const directory: Directory = { db: deps.db, secrets: deps.secrets, clock: deps.clock, hashPassword: deps.passwords.hashPassword, fallbackJudge: deps.fallbackJudge };
   const logins: Logins = {
     directory,
     tokens: adminTokens({ secret: deps.jwtSecret, expirySeconds: deps.jwtExpirySeconds, clock: deps.clock }),
