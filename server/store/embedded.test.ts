@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "bun:test";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, mkdtempSync, realpathSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -107,6 +107,14 @@ describe("the embedded PostgreSQL", () => {
       expect(home).toBe(outside);
       expect(await query(url, "SELECT n FROM kept")).toEqual([7]);
     });
+  });
+
+  test("starts from a copy that whoever restored it owns", async () => {
+    const path = newPath("data");
+    await withPostgres(path, ({ url }) => query(url, "CREATE TABLE kept AS SELECT 7 AS x"));
+    const restored = newPath("restored");
+    expect(spawnSync("cp", ["-r", path, restored]).status).toBe(0);
+    await withPostgres(restored, async ({ url }) => expect(await query(url, "SELECT x FROM kept")).toEqual([7]));
   });
 
   test("starts again without a hand after its owner was killed, and has what was committed", async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, closeSync, existsSync, fsyncSync, lchownSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { type Account, runAs } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
@@ -23,11 +23,22 @@ function give(path: string, account: Account | undefined): void {
   if (account !== undefined) chownSync(path, account.uid, account.gid);
 }
 
+/** Gives root's own copy of a cluster, which is what a backup restored by root is, to the user PostgreSQL runs as. */
+function giveRestored(cluster: string, account: Account): void {
+  // Nobody else has been able to put a link in it.
+  if (statSync(cluster).uid !== 0) return;
+  for (const entry of readdirSync(cluster, { recursive: true, encoding: "utf8" })) lchownSync(join(cluster, entry), account.uid, account.gid);
+  lchownSync(cluster, account.uid, account.gid);
+}
+
 /** Makes the cluster unless it is there. A crash leaves an unfinished folder that the next start removes. */
 export function makeCluster(home: Home, binaries: Binaries, password: string): void {
   const prefix = `${basename(home.cluster)}.`;
   for (const name of readdirSync(home.path)) if (name.startsWith(prefix)) rmSync(join(home.path, name), { recursive: true, force: true });
-  if (existsSync(home.cluster)) return;
+  if (existsSync(home.cluster)) {
+    if (home.account !== undefined) giveRestored(home.cluster, home.account);
+    return;
+  }
 
   const unfinished = `${home.cluster}.${process.pid}`;
   mkdirSync(unfinished, { mode: 0o700 });
