@@ -78,8 +78,9 @@ export async function queryRows(db: Database, query: RowQuery, access: { readonl
   const search = searchOf(query);
   const { page = 1, page_size: pageSize = 50 } = query;
   const first = (page - 1) * pageSize;
-  const { ids, total, exact } = await firstMatching(db, search, first + pageSize, COUNTED);
-  const rows = await rowsById(db, ids.slice(first), readableFields(access.bodies), search.newestFirst);
+  // With the first row of the next page `total` is beyond this page while there is more: whoever reads on until it is reached misses none.
+  const { ids, total, exact } = await firstMatching(db, search, first + pageSize + 1, COUNTED);
+  const rows = await rowsById(db, ids.slice(first, first + pageSize), readableFields(access.bodies), search.newestFirst);
   const withheld = { bodies_withheld: !access.bodies, ...(access.bodies ? {} : { request_body_preview: null, response_body_preview: null }) };
   return { rows: rows.map((row) => ({ ...(row as QueriedRow), ...withheld })), total, total_is_exact: exact, page, page_size: pageSize };
 }

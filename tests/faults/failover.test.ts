@@ -112,14 +112,16 @@ async function allRows(): Promise<any[]> {
   const first = await rowsOf(admin, { proxy_subtype: "chat_completions" }, 200);
   expect(first.length).toBe(200);
   const deadline = Date.now() + 15_000;
+  const page = (page: number) => admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "chat_completions" }, page, page_size: 200 });
   for (;;) {
-    const rows: any[] = [];
-    for (let page = 1; ; page++) {
-      const answer = await admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "chat_completions" }, page, page_size: 200 });
-      // Rows that arrive between two pages move the others: such a reading is not of one moment.
-      if (answer.total < CALLS && Date.now() <= deadline) break;
-      rows.push(...answer.rows);
-      if (rows.length >= answer.total) return rows;
+    // Rows that arrive between two pages move the others, so nothing is read before the last page has come.
+    if ((await page(CALLS / 200)).rows.length === 200 || Date.now() > deadline) {
+      const rows: any[] = [];
+      for (let at = 1; ; at++) {
+        const answer = await page(at);
+        rows.push(...answer.rows);
+        if (rows.length >= answer.total) return rows;
+      }
     }
     await new Promise((resolve) => setTimeout(resolve, 100));
   }

@@ -160,7 +160,8 @@ async function serve(admin: AdminClient): Promise<string> {
 async function allRows(wanted: number): Promise<any[]> {
   const page = (number: number) => world.admin.post("/v1/admin/proxy-logs/query", { filters: {}, page: number, page_size: 200 });
   const deadline = Date.now() + 15_000;
-  while ((await page(1)).total < wanted && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
+  const last = Math.ceil(wanted / 200);
+  while ((await page(last)).rows.length < wanted - (last - 1) * 200 && Date.now() < deadline) await new Promise((resolve) => setTimeout(resolve, 100));
   const rows: any[] = [];
   for (let number = 1; ; number++) {
     const answer = await page(number);
