@@ -13,13 +13,15 @@ import { readJunit } from "./junit.mjs";
  */
 const isGovernance = (file) => file.startsWith("server/governance/");
 const isEndToEnd = (file) => file.startsWith("tests/e2e/");
+const isOfPeopleOrTools = (file) => /^tests\/e2e\/(?:mcp|portal|oauth|python)/.test(file);
 const ROUNDS = [
   [
     { name: "unit, governance", folders: ["server"], takes: isGovernance },
     { name: "unit, all else", folders: ["server", "packages"], takes: (file) => !isGovernance(file) },
   ],
   [
-    { name: "end to end", folders: ["tests"], takes: isEndToEnd },
+    { name: "end to end, people and tools", folders: ["tests"], takes: isOfPeopleOrTools },
+    { name: "end to end, all else", folders: ["tests"], takes: (file) => isEndToEnd(file) && !isOfPeopleOrTools(file) },
     { name: "faults, conformance and inventory", folders: ["tests"], takes: (file) => !isEndToEnd(file) },
   ],
 ];

@@ -103,11 +103,17 @@ test.each(["handshake", "stateless"] as const)("an approval that one process ask
   }
 });
 
+/** Waits until the team may use what is at a path at either process: what was configured at one reaches the other a moment later. */
+async function usable(path: string): Promise<void> {
+  for (const { runtimeUrl } of gateways) while ((await post(`${runtimeUrl}/v1/proxy/${path}`, team.apiKey, stateless(0, "tools/list"))).status !== 200) await Bun.sleep(20);
+}
+
 test.each(["handshake", "stateless"] as const)("whoever listens at either process hears of a change once (%s server)", async (dialect) => {
   const changing = startChangingServer(dialect);
   serving.push(changing);
   const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: `changing ${dialect}`, base_url: changing.baseUrl });
   await grant(admin, `changing ${dialect}`, id, [team.groupId]);
+  await usable(`mcp/${id}`);
   const [one = "", other = ""] = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/mcp/${id}`);
   const begun = await post(one, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } } });
   const inSession = { "x-api-key": team.apiKey, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };
@@ -131,6 +137,7 @@ test("what a session says at one process holds at the other: single resources, c
   await grant(admin, "resources", id, [team.groupId]);
   const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "resources and tools", members: [{ mcp_server_id: id, slug: "changing" }, { mcp_server_id: ids.stateless, slug: "tools" }], group_ids: [team.groupId] });
   for (const [path, uri] of [[`mcp/${id}`, "test://note"], [`vmcp/${virtual.id}`, "changing+test://note"]] as const) {
+    await usable(path);
     const [one = "", other = ""] = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/${path}`);
     const begun = await post(one, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } } });
     const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };

@@ -8,9 +8,9 @@ import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 const SUBSCRIPTIONS = Number(process.env.MCP_SUBSCRIPTIONS ?? 1_000);
 const MOST_MB = 300;
 /** Sent to each that does not read. */
-const FLOOD_MB = 128;
-/** Half of what is sent to ten of them: what was on its way when they stopped, and a collector that is late. */
-const MOST_GROWTH_MB = 640;
+const FLOOD_MB = 256;
+/** Two fifths of what is sent to ten of them: what was on its way when they stopped, and a collector that is late. */
+const MOST_GROWTH_MB = 1_000;
 /** What is left of it once the collector has been. */
 const SETTLED_GROWTH_MB = 100;
 const CHANGED = "notifications/tools/list_changed";
