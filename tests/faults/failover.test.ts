@@ -112,7 +112,7 @@ async function allRows(): Promise<any[]> {
   const first = await rowsOf(admin, { proxy_subtype: "chat_completions" }, 200);
   expect(first.length).toBe(200);
   const deadline = Date.now() + 15_000;
-  const page = (page: number) => admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "chat_completions" }, page, page_size: 200 });
+  const page = (number: number) => admin.post("/v1/admin/proxy-logs/query", { filters: { proxy_subtype: "chat_completions" }, page: number, page_size: 200 });
   for (;;) {
     // Rows that arrive between two pages move the others, so nothing is read before the last page has come.
     if ((await page(CALLS / 200)).rows.length === 200 || Date.now() > deadline) {
