@@ -13,6 +13,8 @@ import { readJunit } from "./junit.mjs";
  */
 const isGovernance = (file) => file.startsWith("server/governance/");
 const isEndToEnd = (file) => file.startsWith("tests/e2e/");
+/** Measures how long starts take. */
+const isMeasured = (file) => file === "tests/e2e/process.test.ts";
 const isOfPeopleOrTools = (file) => /^tests\/e2e\/(?:mcp|portal|oauth|python)/.test(file);
 const ROUNDS = [
   [
@@ -21,9 +23,10 @@ const ROUNDS = [
   ],
   [
     { name: "end to end, people and tools", folders: ["tests"], takes: isOfPeopleOrTools },
-    { name: "end to end, all else", folders: ["tests"], takes: (file) => isEndToEnd(file) && !isOfPeopleOrTools(file) },
+    { name: "end to end, all else", folders: ["tests"], takes: (file) => isEndToEnd(file) && !isOfPeopleOrTools(file) && !isMeasured(file) },
     { name: "faults, conformance and inventory", folders: ["tests"], takes: (file) => !isEndToEnd(file) },
   ],
+  [{ name: "starts and stops", folders: ["tests"], takes: isMeasured }],
 ];
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));

@@ -96,7 +96,7 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
 
     test(`${CALLS} calls at once, each judged twice, never pass a budget worth 40`, async () => {
       const limit = 40 * EACH;
-      const { upper, leaf, key } = await team("crowd", { budget: { daily_limit_usd: limit / 1e6, hard_stop: true } });
+      const { upper, leaf, key } = await team("crowd", { budget: { monthly_limit_usd: limit / 1e6, hard_stop: true } });
       const before = judge.seen.length;
       const replies = await Promise.all(Array.from({ length: CALLS }, (_, i) => chat(key, `question ${i}`, i % 3 === 0 ? { stream: true } : {})));
       const counts: Record<number, number> = {};
