@@ -1,23 +1,14 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startWorld, type World } from "../support/world.ts";
-import { CLIENT_SCENARIOS, type ClientMeasure, clientMeter } from "./measure.ts";
+import { expect, test } from "bun:test";
+import { CLIENT_SCENARIOS, type ClientMeasure, measureClient } from "./measure.ts";
 import { clientSection, published } from "./page.ts";
 import type { Revision } from "./suite.ts";
 
-let world: World;
-let meter: Awaited<ReturnType<typeof clientMeter>>;
 const measures = new Map<string, Promise<ClientMeasure>>();
-
-beforeAll(async () => {
-  world = await startWorld();
-  meter = await clientMeter(world);
-});
-afterAll(() => world.end());
 
 /** Each scenario is judged once, whichever tests are run. */
 function measured(revision: Revision, scenario: string): Promise<ClientMeasure> {
   const key = `${revision} ${scenario}`;
-  const measure = measures.get(key) ?? meter(revision, scenario);
+  const measure = measures.get(key) ?? measureClient(revision, scenario);
   measures.set(key, measure);
   return measure;
 }
