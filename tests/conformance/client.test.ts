@@ -1,14 +1,21 @@
-import { expect, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { type ClientGateway, clientGateway } from "./client-gateway.ts";
 import { CLIENT_SCENARIOS, type ClientMeasure, measureClient } from "./measure.ts";
 import { clientSection, published } from "./page.ts";
 import type { Revision } from "./suite.ts";
 
+let gateway: ClientGateway;
 const measures = new Map<string, Promise<ClientMeasure>>();
+
+beforeAll(async () => {
+  gateway = await clientGateway();
+});
+afterAll(() => gateway.end());
 
 /** Each scenario is judged once, whichever tests are run. */
 function measured(revision: Revision, scenario: string): Promise<ClientMeasure> {
   const key = `${revision} ${scenario}`;
-  const measure = measures.get(key) ?? measureClient(revision, scenario);
+  const measure = measures.get(key) ?? measureClient(gateway, revision, scenario);
   measures.set(key, measure);
   return measure;
 }

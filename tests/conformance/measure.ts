@@ -1,5 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { ownGateway } from "./own-gateway.ts";
+import type { ClientGateway } from "./client-gateway.ts";
 import { judge, judgeClient, type Revision, type Verdict } from "./suite.ts";
 import type { Governed, ServerDialect } from "./through-gateway.ts";
 
@@ -49,16 +49,8 @@ const command = (driver: URL) => `${quoted(process.execPath)} ${quoted(fileURLTo
 const DRIVER = command(new URL("client-driver.ts", import.meta.url));
 const AUTH_DRIVER = command(new URL("auth-driver.ts", import.meta.url));
 
-/**
- * Judges one scenario, with a gateway of its own as the client. Each scenario has its servers at ports that the system
- * chose, which may be those of an earlier one: a gateway that met that one takes their address for another tool server's,
- * and what it knows of an issuer for minutes for what the new one says.
- */
-export async function measureClient(revision: Revision, scenario: string): Promise<ClientMeasure> {
-  const gateway = await ownGateway();
-  try {
-    return { revision, verdict: await judgeClient(scenario.startsWith("auth/") ? AUTH_DRIVER : DRIVER, scenario, revision, gateway.env) };
-  } finally {
-    await gateway.stop();
-  }
+/** Judges one scenario with the gateway as the client. */
+export async function measureClient(gateway: ClientGateway, revision: Revision, scenario: string): Promise<ClientMeasure> {
+  const driver = scenario.startsWith("auth/") ? AUTH_DRIVER : DRIVER;
+  return { revision, verdict: await gateway.during((env) => judgeClient(driver, scenario, revision, env)) };
 }
