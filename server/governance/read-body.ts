@@ -1,14 +1,17 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { type Refusal, refuse } from "../kernel/errors.ts";
+import { turn } from "../kernel/turn.ts";
 import { readWithin } from "../wire/read-within.ts";
 import { isRefusal } from "./surface.ts";
 
 const inflate = promisify(gunzip);
 
+const arrived = turn();
+
 /**
  * The request's body, or why it is not taken. A body over the bound is not read further than the bound, which holds for
- * what was packed as well.
+ * what was packed as well. Bodies that arrive together go on together.
  */
 export async function readBody(request: Request, maxBytes: number, mayBeGzip = false): Promise<Uint8Array | Refusal> {
   const encoding = request.headers.get("content-encoding");
@@ -34,7 +37,11 @@ async function readPlain(request: Request, maxBytes: number): Promise<Uint8Array
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > maxBytes) return tooLarge(maxBytes);
   try {
-    if (declared !== null) return new Uint8Array(await request.arrayBuffer());
+    if (declared !== null) {
+      const whole = await request.arrayBuffer();
+      await arrived();
+      return new Uint8Array(whole);
+    }
     if (request.body === null) return new Uint8Array(0);
     return (await readWithin(request.body, maxBytes)) ?? tooLarge(maxBytes);
   } catch (error) {

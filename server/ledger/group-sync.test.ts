@@ -14,28 +14,36 @@ function controlled() {
   return { sync, rounds };
 }
 
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const state = (promise: Promise<void>) => Promise.race([promise.then(() => "released"), Promise.resolve().then(() => Promise.resolve("waiting"))]);
 
 test("a sync releases those who waited when it started, and only them", async () => {
   const { sync, rounds } = controlled();
-  const first = sync.synced();
+  const together = [sync.synced(), sync.synced()];
+  expect(rounds).toHaveLength(0);
+  await nextTurn();
+  expect(rounds).toHaveLength(1);
   const second = sync.synced();
   const third = sync.synced();
-  expect(rounds).toHaveLength(1);
   rounds[0]?.resolve();
-  await first;
+  await Promise.all(together);
   expect(await state(second)).toBe("waiting");
+  await nextTurn();
   expect(rounds).toHaveLength(2);
   rounds[1]?.resolve();
   await Promise.all([second, third]);
+  await nextTurn();
   expect(rounds).toHaveLength(2);
 });
 
 test("after a failed sync everyone is refused and none is tried again", async () => {
   const { sync, rounds } = controlled();
-  const waiting = Promise.allSettled([sync.synced(), sync.synced()]);
+  const first = sync.synced();
+  await nextTurn();
+  const waiting = Promise.allSettled([first, sync.synced()]);
   rounds[0]?.reject(new Error("I/O error"));
   expect((await waiting).map((one) => one.status)).toEqual(["rejected", "rejected"]);
   await expect(sync.synced()).rejects.toThrow("I/O error");
+  await nextTurn();
   expect(rounds).toHaveLength(1);
 });

@@ -1,6 +1,7 @@
 /**
  * Groups the waits for stable storage: one sync runs at a time, and a sync releases exactly those who asked before it
- * started. Whoever asks while one runs waits for the next, which starts when that ends.
+ * started. Whoever asks while one runs waits for the next, which starts when that ends; a sync starts in the next turn of
+ * the event loop, so that all who ask in this one are covered by it.
  */
 export interface GroupSync {
   /** Resolves when everything written before the call is on stable storage. Rejects once a sync has failed. */
@@ -13,14 +14,16 @@ export interface GroupSync {
 /** `sync` covers what is written when it is called. After it has failed once it is never called again. */
 export function groupSync(sync: () => Promise<void>, now: () => number): GroupSync {
   let running = false;
+  let due = false;
   let waiting: { promise: Promise<void>; resolve: () => void; reject: (error: unknown) => void } | null = null;
   let failure: { error: unknown } | null = null;
   let syncs = 0;
   let totalMs = 0;
 
   function run(): void {
+    due = false;
     const released = waiting;
-    if (running || released === null) return;
+    if (released === null) return;
     waiting = null;
     running = true;
     const started = now();
@@ -30,7 +33,7 @@ export function groupSync(sync: () => Promise<void>, now: () => number): GroupSy
         syncs += 1;
         totalMs += now() - started;
         released.resolve();
-        run();
+        runSoon();
       },
       (error: unknown) => {
         // What a failed sync lost is unknown, and the kernel reports it once: a second try would succeed and mean nothing.
@@ -42,12 +45,18 @@ export function groupSync(sync: () => Promise<void>, now: () => number): GroupSy
     );
   }
 
+  function runSoon(): void {
+    if (running || due || waiting === null) return;
+    due = true;
+    setImmediate(run);
+  }
+
   return {
     synced() {
       if (failure !== null) return Promise.reject(failure.error);
       waiting ??= Promise.withResolvers<void>();
       const { promise } = waiting;
-      run();
+      runSoon();
       return promise;
     },
     get syncs() {

@@ -12,6 +12,7 @@ function open(options: Partial<JournalOptions> = {}): { journal: Journal; direct
   return { journal, directory };
 }
 
+const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 const line = (id: string, filler = 0): string => `${id}	${"x".repeat(filler)}`;
 
 function recordsOf(directory: string, number: number): string[] {
@@ -50,13 +51,14 @@ test("waiting ends only after a sync that began after the write", async () => {
   journal.seal("a", line("a"));
   const events: string[] = [];
   const a = journal.synced().then(() => events.push("a"));
-  await Promise.resolve();
+  await nextTurn();
   journal.seal("b", line("b"));
   const b = journal.synced().then(() => events.push("b"));
   expect(syncs).toHaveLength(1);
   syncs[0]?.(null);
   await a;
   expect(events).toEqual(["a"]);
+  await nextTurn();
   syncs[1]?.(null);
   await b;
   expect(journal.stable).toEqual(journal.written);

@@ -1,13 +1,20 @@
+import { turn } from "../../kernel/turn.ts";
 import { readWithin } from "../../wire/read-within.ts";
 
 /** The largest whole answer the gateway holds in memory for one call. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Reads an upstream's answer to its end. Rejects when it breaks off or grows past the bound. */
+const answered = turn();
+
+/** Reads an upstream's answer to its end; answers that arrive together go on together. Rejects when it breaks off or grows past the bound. */
 export async function readAnswerBody(response: Response): Promise<Uint8Array> {
   const declared = Number(response.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
   // An answer that says how long it is comes in one piece; a stream has to be counted as it comes.
-  if (declared <= MAX_BYTES) return new Uint8Array(await response.arrayBuffer());
+  if (declared <= MAX_BYTES) {
+    const whole = await response.arrayBuffer();
+    await answered();
+    return new Uint8Array(whole);
+  }
   if (response.body === null) return new Uint8Array(0);
   const body = await readWithin(response.body, MAX_BYTES);
   if (body === null) throw new Error("the answer is larger than 64 MiB");
