@@ -77,6 +77,8 @@ export const ADD_TO_RUNS = `
         SELECT tenant_id, root_task_id, closed_at, NULL AS created_at FROM known WHERE closed_at IS NOT NULL
         UNION ALL SELECT tenant_id, root_task_id, NULL, created_at FROM shipped WHERE of_run AND run_end_state IS NOT NULL) each
       GROUP BY tenant_id, root_task_id) run
+  ), judged AS MATERIALIZED (
+    SELECT * FROM ${JUDGED(`SELECT *, (SELECT times FROM ends) IS NOT NULL AND coalesce(timestamp > ((SELECT times FROM ends)->>(${RUN_KEY}))::timestamptz, false) AS late FROM shipped WHERE of_run OFFSET 0`)}
   ), added AS (
     INSERT INTO runs AS r (tenant_id, root_task_id, run_id, resource_group_id, participants, state, state_source, outcome, started_at, last_at, last_id, last_result, active_at, ended_at, closed_at,
       ${SUM_COLUMNS.join(", ")}, degraded)
@@ -88,7 +90,7 @@ export const ADD_TO_RUNS = `
       ${newest("a.outcome", "NOT a.late AND a.told_outcome")},
       min(a.timestamp), max(a.timestamp) FILTER (WHERE NOT a.late), ${LAST_ID}, ${newest("a.result")},
       max(a.created_at), ${ENDED_AT}, ${ENDED_AT}, ${SUMS}
-    FROM ${JUDGED(`SELECT *, (SELECT times FROM ends) IS NOT NULL AND coalesce(timestamp > ((SELECT times FROM ends)->>(${RUN_KEY}))::timestamptz, false) AS late FROM shipped WHERE of_run`)}
+    FROM judged a
     GROUP BY a.tenant_id, a.root_task_id ORDER BY a.tenant_id, a.root_task_id
     ON CONFLICT (tenant_id, root_task_id) DO UPDATE SET
       run_id = coalesce(r.run_id, excluded.run_id),
