@@ -1,7 +1,9 @@
 import { Hono } from "hono";
 import { preflight, readable } from "./wire/cross-origin.ts";
-import type { Road } from "./governance/road.ts";
+import { BoundedMap } from "./directory/bounded-map.ts";
+import type { GovernedRoute, Road } from "./governance/road.ts";
 import { ERRORS, type ErrorCode } from "./kernel/errors.ts";
+import { pathOf } from "./kernel/request-path.ts";
 import { GOVERNED_ROUTES, OPEN_ROUTES, type Services } from "./routes.ts";
 
 export interface Health {
@@ -13,9 +15,15 @@ interface Env {
   Bindings: { ip: string };
 }
 
+/** Ways that are remembered: callers use a few again and again, and any of them may hold an id. */
+const REMEMBERED_WAYS = 4_096;
+
 /** The runtime plane as one fetch function: no socket, so tests call it as the server does. */
 export function runtimePlane(road: Road, services: Services, health: Health, origins: ReadonlySet<string>): (request: Request, info: { ip: string }) => Response | Promise<Response> {
   const app = new Hono<Env>();
+  // What the router answered, so that a call in steady state does not ask it again.
+  const ways = new BoundedMap<string, GovernedRoute>(REMEMBERED_WAYS);
+  const wayOf = (request: Request) => `${request.method} ${pathOf(request.url)}`;
   // First, because the path of a governed route may hold any name where these have theirs.
   const [alive, ready, ...subsystems] = OPEN_ROUTES;
   app.get(alive, (c) => c.json({ status: "ok" }));
@@ -23,16 +31,23 @@ export function runtimePlane(road: Road, services: Services, health: Health, ori
   app.get(ready, (c) => readiness(health).then(({ status, body }) => c.json(body, status)));
   for (const { surface, ...rest } of GOVERNED_ROUTES) {
     const route = { ...rest, surface: typeof surface === "function" ? surface(services) : surface };
-    app.on(rest.method, rest.path, (c) => road.travel(route, c.req.raw, c.env.ip));
+    app.on(rest.method, rest.path, (c) => {
+      ways.set(wayOf(c.req.raw), route);
+      return road.travel(route, c.req.raw, c.env.ip);
+    });
   }
 
   const known = new Set<string>([...GOVERNED_ROUTES.map(({ path }) => path), ...OPEN_ROUTES]);
   for (const path of known) app.all(path, () => plainError("method_not_allowed"));
   app.notFound(() => plainError("not_found"));
+  const answer = (request: Request, info: { ip: string }) => {
+    const route = ways.get(wayOf(request));
+    return route === undefined ? app.fetch(request, info) : road.travel(route, request, info.ip);
+  };
   return (request, info) => {
     // A call without an Origin comes from no page, which is nearly every one.
-    if (!request.headers.has("origin")) return app.fetch(request, info);
-    const answered = preflight(request, origins) ?? app.fetch(request, info);
+    if (!request.headers.has("origin")) return answer(request, info);
+    const answered = preflight(request, origins) ?? answer(request, info);
     return answered instanceof Promise ? answered.then((response) => readable(request, response, origins)) : readable(request, answered, origins);
   };
 }

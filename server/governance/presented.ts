@@ -11,8 +11,10 @@ export type Presented = { readonly kind: "api_key" | "token" | "broker_token"; r
  */
 export function presentedCredential(request: Request): Presented {
   const { headers, url } = request;
-  const bearer = bearerOf(headers.get("authorization"));
   const own = headers.get("x-api-key");
+  if (own !== null && looksLikeApiKey(own)) return { kind: "api_key", text: own };
+  const bearer = bearerOf(headers.get("authorization"));
+  if (bearer !== null && looksLikeApiKey(bearer)) return { kind: "api_key", text: bearer };
   // One in the query goes no further: rows and logs hold paths only.
   const inQuery = url.includes("key=") ? new URL(url).searchParams.get("key") : null;
   const candidates = [own, bearer, headers.get("api-key"), headers.get("x-goog-api-key"), inQuery].filter((text) => text !== null);

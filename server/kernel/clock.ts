@@ -19,9 +19,15 @@ export function systemClock(): Clock {
   };
 }
 
+let second = Number.NaN;
+let untilSecond = "";
+
 /** ISO 8601 UTC with exactly six decimals, the form audit timestamps have everywhere. */
 export function isoMicros(micros: number): string {
-  const millis = Math.floor(micros / 1000);
-  const rest = micros - millis * 1000;
-  return `${new Date(millis).toISOString().slice(0, 23)}${String(rest).padStart(3, "0")}Z`;
+  const seconds = Math.floor(micros / 1_000_000);
+  if (seconds !== second) {
+    untilSecond = new Date(seconds * 1000).toISOString().slice(0, 20);
+    second = seconds;
+  }
+  return `${untilSecond}${String(1_000_000 + micros - seconds * 1_000_000).slice(1)}Z`;
 }

@@ -1,6 +1,8 @@
 import { rowHash } from "@gatehouse/ledger-format/canonical";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import type { StorableRow } from "./row.ts";
+import { LINE_COLUMNS, type RowColumns } from "./row-line.ts";
+
+const [CHAIN_ID, CHAIN_SEQ, PREV_HASH, ROW_HASH] = (["chain_id", "chain_seq", "prev_hash", "row_hash"] as const).map((name) => LINE_COLUMNS.indexOf(name)) as [number, number, number, number];
 
 export interface ChainHead {
   /** 0 before the first row. */
@@ -42,6 +44,10 @@ export function chainAt(chainId: string, start: ChainHead): Chain {
 }
 
 /** The row's journal line, its link in its place. */
-export function chainedLine({ before, after }: StorableRow, { chain_id, chain_seq, prev_hash, row_hash }: ChainLink): string {
-  return `${before}\t${chain_id}\t${chain_seq}\t${prev_hash}\t${row_hash}\t${after}`;
+export function chainedLine(columns: RowColumns, link: ChainLink): string {
+  columns.set(CHAIN_ID, link.chain_id);
+  columns.set(CHAIN_SEQ, link.chain_seq);
+  columns.set(PREV_HASH, link.prev_hash);
+  columns.set(ROW_HASH, link.row_hash);
+  return columns.line();
 }

@@ -26,11 +26,20 @@ function recordsOf(directory: string, number: number): string[] {
   return found;
 }
 
-test("a record is in the file when the call returns, for nobody else to read", () => {
+test("a begin marker is in the file when the call returns, for nobody else to read; rows go with what is written next", async () => {
   const { journal, directory } = open();
   journal.begin("a", line("a"));
+  expect(recordsOf(directory, 1)).toEqual(["H", "B:a"]);
+  journal.begin("b", line("b"));
   journal.seal("a", line("a"));
-  expect(recordsOf(directory, 1)).toEqual(["H", "B:a", "R:a"]);
+  journal.begin("c", line("c"));
+  expect(recordsOf(directory, 1)).toEqual(["H", "B:a", "B:b", "R:a", "B:c"]);
+  journal.seal("b", line("b"));
+  journal.write();
+  expect(recordsOf(directory, 1).at(-1)).toBe("R:b");
+  journal.seal("c", line("c"));
+  await journal.synced();
+  expect(recordsOf(directory, 1).at(-1)).toBe("R:c");
   expect(statSync(segmentPath(directory, 1)).mode & 0o777).toBe(0o600);
   journal.close();
 });
@@ -98,10 +107,12 @@ test("a disk that is full fails the journal, and what was not stored is not ackn
   const { journal } = open({ files });
   journal.begin("a", line("a"));
   full = true;
-  expect(() => journal.seal("a", line("a"))).toThrow(JournalFailed);
+  journal.seal("a", line("a"));
+  await expect(journal.synced()).rejects.toThrow(JournalFailed);
   full = false;
   expect(journal.accepting()).toBe(false);
   expect(() => journal.begin("b", line("b"))).toThrow(JournalFailed);
+  expect(() => journal.seal("a", line("a"))).toThrow(JournalFailed);
   await expect(journal.synced()).rejects.toThrow(JournalFailed);
   journal.close();
 });

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Log } from "../kernel/log.ts";
 import { groupSync } from "./group-sync.ts";
-import { encodeRecord, type RecordType } from "./record.ts";
+import { encodeRecord, mostRecordBytes, type RecordType } from "./record.ts";
 import { segmentPath, type JournalFiles, type Position, type Segment } from "./segments.ts";
 
 /** The journal holds as much unshipped as it may: calls are refused rather than served unrecorded. */
@@ -26,13 +26,18 @@ export interface JournalOptions {
   readonly header: () => string;
 }
 
-/** The writing end of a journal. Writes go to the page cache at once, and to stable storage in groups. */
+/**
+ * The writing end of a journal. A begin marker is handed to the system at once; what is sealed goes with the next marker
+ * or sync, whichever comes first, so that rows that end together cost one write. Stable storage is reached in groups.
+ */
 export interface Journal {
-  /** Throws `JournalFull` or `JournalFailed`. */
+  /** Written when it returns, so that a process that is killed leaves it. Throws `JournalFull` or `JournalFailed`. */
   begin(id: string, payload: string): void;
   /** Never refused for lack of room: the call has been served. Throws `JournalFailed`. */
   seal(id: string, line: string): void;
   checkpoint(json: string): void;
+  /** Hands everything to the system that was not handed to it yet. Throws `JournalFailed`. */
+  write(): void;
   /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. */
   synced(): Promise<void>;
   accepting(): boolean;
@@ -56,6 +61,7 @@ interface Marker extends Position {
 }
 
 const FIRST_GUESS_OF_ROW_BYTES = 8 * 1024;
+const PENDING_BYTES = 256 * 1024;
 
 /** Begins a new segment; the caller has made sure that no other writer is at work in the directory. */
 export function openJournal(options: JournalOptions): Journal {
@@ -71,6 +77,9 @@ export function openJournal(options: JournalOptions): Journal {
   let total = options.existing.reduce((sum, one) => sum + one.size, 0);
   let shippedInFirst = 0;
   let rowBytes = FIRST_GUESS_OF_ROW_BYTES;
+  // Records not yet handed to the system. They count as written in every position and size.
+  const pending = Buffer.allocUnsafe(PENDING_BYTES);
+  let pendingEnd = 0;
   let failed: string | null = null;
   let closed = false;
   let stable: Position = { segment: options.number, offset: 0 };
@@ -86,7 +95,7 @@ export function openJournal(options: JournalOptions): Journal {
     if (closed) throw new JournalFailed("the journal is closed");
   }
 
-  function write(bytes: Buffer): void {
+  function writeFile(bytes: Buffer): void {
     let done = 0;
     try {
       while (done < bytes.length) done += files.write(fd, done === 0 ? bytes : bytes.subarray(done));
@@ -95,9 +104,34 @@ export function openJournal(options: JournalOptions): Journal {
       fail("a record could not be written", error);
       throw new JournalFailed("a record could not be written", { cause: error });
     }
-    size += bytes.length;
-    total += bytes.length;
+  }
+
+  function writePending(): void {
+    if (pendingEnd === 0) return;
+    const bytes = pending.subarray(0, pendingEnd);
+    pendingEnd = 0;
+    writeFile(bytes);
+  }
+
+  function grew(bytes: number): void {
+    size += bytes;
+    total += bytes;
     sizes.set(segment, size);
+  }
+
+  /** Returns the record's bytes. */
+  function record(type: RecordType, payload: string): number {
+    const room = mostRecordBytes(payload);
+    if (pendingEnd + room > pending.length) writePending();
+    if (room > pending.length) {
+      const own = Buffer.allocUnsafe(room);
+      const length = encodeRecord(own, 0, type, payload);
+      writeFile(own.subarray(0, length));
+      return length;
+    }
+    const start = pendingEnd;
+    pendingEnd = encodeRecord(pending, start, type, payload);
+    return pendingEnd - start;
   }
 
   function beginSegment(number: number): void {
@@ -110,12 +144,14 @@ export function openJournal(options: JournalOptions): Journal {
     newFile = true;
     segment = number;
     size = 0;
-    write(encodeRecord("H", options.header()));
+    grew(record("H", options.header()));
+    writePending();
   }
 
   /** Open begin markers move on with the writer, so that no old segment is kept for the sake of one long call. */
   function rotate(): void {
     const previous = segment;
+    writePending();
     retired.push(fd);
     beginSegment(previous + 1);
     const readers = new Map<number, number>();
@@ -123,10 +159,11 @@ export function openJournal(options: JournalOptions): Journal {
       for (const [id, marker] of markers) {
         let reader = readers.get(marker.segment);
         if (reader === undefined) readers.set(marker.segment, (reader = openSync(segmentPath(directory, marker.segment), "r")));
-        const record = Buffer.allocUnsafe(marker.length);
-        if (readSync(reader, record, 0, marker.length, marker.offset) !== marker.length) throw new Error("a begin marker could not be read back");
+        const bytes = Buffer.allocUnsafe(marker.length);
+        if (readSync(reader, bytes, 0, marker.length, marker.offset) !== marker.length) throw new Error("a begin marker could not be read back");
         const offset = size;
-        write(record);
+        writeFile(bytes);
+        grew(marker.length);
         markers.set(id, { segment, offset, length: marker.length });
       }
     } catch (error) {
@@ -140,11 +177,10 @@ export function openJournal(options: JournalOptions): Journal {
 
   function append(type: RecordType, payload: string): Marker {
     guard();
-    const record = encodeRecord(type, payload);
-    const { length } = record;
-    const at: Marker = { segment, offset: size, length };
-    write(record);
-    return at;
+    const offset = size;
+    const length = record(type, payload);
+    grew(length);
+    return { segment, offset, length };
   }
 
   function rotateWhenFull(): void {
@@ -155,6 +191,7 @@ export function openJournal(options: JournalOptions): Journal {
 
   const sync = groupSync(async () => {
     guard();
+    writePending();
     const target: Position = { segment, offset: size };
     const ended = retired;
     const current = fd;
@@ -191,7 +228,9 @@ export function openJournal(options: JournalOptions): Journal {
     begin(id, payload) {
       guard();
       if (!accepting()) throw new JournalFull("the audit journal is full");
-      markers.set(id, append("B", payload));
+      const marker = append("B", payload);
+      writePending();
+      markers.set(id, marker);
       rotateWhenFull();
     },
     seal(id, line) {
@@ -203,6 +242,10 @@ export function openJournal(options: JournalOptions): Journal {
     checkpoint(json) {
       append("C", json);
       rotateWhenFull();
+    },
+    write() {
+      guard();
+      writePending();
     },
     synced() {
       if (failed !== null) return Promise.reject(new JournalFailed(failed));
@@ -230,6 +273,7 @@ export function openJournal(options: JournalOptions): Journal {
     fail,
     close() {
       if (closed) return;
+      if (failed === null) writePending();
       closed = true;
       for (const file of [...retired, fd]) files.close(file);
     },

@@ -137,9 +137,9 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       if (journal.failed !== null) throw new JournalFailed(journal.failed);
       row.created_at = isoMicros(clock.micros());
       row.source ??= "gateway";
-      const storable = storableRow(row);
+      const columns = storableRow(row);
       const link = chain.append(row);
-      journal.seal(row.id as string, chainedLine(storable, link));
+      journal.seal(row.id as string, chainedLine(columns, link));
       sealed.add(row.id as string);
       Object.assign(row, link);
       waiting.add(link.chain_seq, row.created_at, shippedSeq());
@@ -200,6 +200,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
         }
         try {
           write(row);
+          if (options.durability === "relaxed") journal.write();
         } catch (error) {
           if (error instanceof TypeError) throw error;
           return Promise.reject(error);

@@ -17,22 +17,24 @@ const LF = 10;
 const HEX = Buffer.from("0123456789abcdef");
 const TYPES = Buffer.from("HBRC");
 
-const scratch = Buffer.allocUnsafe(256 * 1024);
+/** Bytes a record of the payload takes at most. */
+export function mostRecordBytes(payload: string): number {
+  return payload.length * 3 + RECORD_PREFIX + 1;
+}
 
-/** The returned bytes are valid until the next call. `payload` must not hold a line feed. */
-export function encodeRecord(type: RecordType, payload: string): Buffer {
-  const atMost = payload.length * 3 + RECORD_PREFIX + 1;
-  const target = atMost <= scratch.length ? scratch : Buffer.allocUnsafe(atMost);
-  const end = RECORD_PREFIX + target.write(payload, RECORD_PREFIX);
+/** Writes the record at `start`, where there must be room for it; returns the offset behind it. `payload` must not hold a line feed. */
+export function encodeRecord(target: Buffer, start: number, type: RecordType, payload: string): number {
+  const from = start + RECORD_PREFIX;
+  const end = from + target.write(payload, from);
   const kind = type.charCodeAt(0);
-  let crc = crc32(target.subarray(RECORD_PREFIX, end), kind);
-  target[0] = kind;
-  for (let i = RECORD_PREFIX - 1; i > 0; i--) {
+  let crc = crc32(target.subarray(from, end), kind);
+  target[start] = kind;
+  for (let i = from - 1; i > start; i--) {
     target[i] = HEX[crc & 15] as number;
     crc >>>= 4;
   }
   target[end] = LF;
-  return target.subarray(0, end + 1);
+  return end + 1;
 }
 
 export interface RecordRead {

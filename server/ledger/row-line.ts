@@ -10,8 +10,11 @@ export const LINE_COLUMNS: readonly FieldName[] = FIELD_NAMES;
 
 const ABSENT = "\\N";
 
+const NEEDS_ESCAPE = /[\\\n\r\t]/;
+
 /** Bytes 8, 9, 10 and 13 as COPY knows them; a backslash in front of itself. */
-export function escapeColumn(text: string): string {
+function escapeColumn(text: string): string {
+  if (!NEEDS_ESCAPE.test(text)) return text;
   let escaped = text.includes("\\") ? text.replaceAll("\\", "\\\\") : text;
   if (escaped.includes("\n")) escaped = escaped.replaceAll("\n", "\\n");
   if (escaped.includes("\r")) escaped = escaped.replaceAll("\r", "\\r");
@@ -55,7 +58,6 @@ export function readRowLine(line: string, columns: readonly string[] = LINE_COLU
 }
 
 function columnText(type: FieldType, value: unknown): string {
-  if (value === null || value === undefined) return ABSENT;
   switch (type) {
     case "integer":
     case "number":
@@ -69,22 +71,36 @@ function columnText(type: FieldType, value: unknown): string {
   }
 }
 
-const TYPES: readonly FieldType[] = LINE_COLUMNS.map((name) => FIELDS[name].type);
+/** Types of the columns, by place. */
+export const TYPES: readonly FieldType[] = LINE_COLUMNS.map((name) => FIELDS[name].type);
 
-/** The columns from one field up to another, of a row that is storable (`row.ts`). */
-export function lineColumns(row: AuditRow, from: number, to: number): string {
-  let line = "";
-  for (let i = from; i < to; i++) {
-    const value: unknown = row[LINE_COLUMNS[i] as FieldName];
-    const text = value === null || value === undefined ? ABSENT : columnText(TYPES[i] as FieldType, value);
-    line += i === from ? text : `\t${text}`;
+/** Where a field's column stands in a line; none for what is no field. */
+export const PLACE_OF: ReadonlyMap<string, number> = new Map(LINE_COLUMNS.map((name, place) => [name, place]));
+const NOTHING: readonly string[] = LINE_COLUMNS.map(() => ABSENT);
+
+/**
+ * A line while it is written: its columns' text in their order, all absent at first. Most fields of a row are absent, so
+ * whoever writes one goes over what the row has and not over what it could have.
+ */
+export class RowColumns {
+  private readonly columns = NOTHING.slice();
+
+  /** `value` is of the field's type and there. */
+  set(place: number, value: unknown): void {
+    this.columns[place] = columnText(TYPES[place] as FieldType, value);
   }
-  return line;
+
+  /** The whole line, without its line feed. */
+  line(): string {
+    return this.columns.join("\t");
+  }
 }
 
-/** The whole line, without its line feed. */
+/** The whole line of a row that is storable (`row.ts`), without its line feed. */
 export function rowLine(row: AuditRow): string {
-  return lineColumns(row, 0, LINE_COLUMNS.length);
+  const columns = new RowColumns();
+  for (const [place, name] of LINE_COLUMNS.entries()) if (row[name] !== null && row[name] !== undefined) columns.set(place, row[name]);
+  return columns.line();
 }
 
 /** The id of a stored line, without reading the rest: it is the first column. */

@@ -2,9 +2,9 @@ import { expect, test } from "bun:test";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import fc from "fast-check";
 import { storableRow } from "./row.ts";
-import { lineId, readRowLine, rowLine } from "./row-line.ts";
+import { lineId, readRowLine } from "./row-line.ts";
 
-const lineOf = (row: AuditRow) => rowLine(storableRow(row).row);
+const lineOf = (row: AuditRow) => storableRow(row).line();
 
 test("what PostgreSQL cannot hold is replaced, in texts, keys and nested values, in the row as in its line", () => {
   const row: AuditRow = { id: "a", endpoint: "/x\0\ud800y", custom_metadata: { "k\0": ["\udfff", { deep: "\0" }] }, request_body_preview: "ok" };

@@ -1,38 +1,32 @@
 import { isTimestamp } from "@gatehouse/ledger-format/canonical";
-import { FIELDS, type AuditRow, type FieldType } from "@gatehouse/ledger-format/fields";
+import type { AuditRow, FieldType } from "@gatehouse/ledger-format/fields";
 import { isoMicros } from "../kernel/clock.ts";
-import { LINE_COLUMNS, lineColumns } from "./row-line.ts";
+import { PLACE_OF, RowColumns, TYPES } from "./row-line.ts";
 
-const TYPES = FIELDS as Readonly<Record<string, { readonly type: FieldType }>>;
 const ID = /^[0-9A-Za-z_-]{1,64}$/;
-
-/** The chain gives a row these four; they stand side by side in a line. */
-const CHAIN_FROM = LINE_COLUMNS.indexOf("chain_id");
-const CHAIN_TO = LINE_COLUMNS.indexOf("row_hash") + 1;
-
-/** A row as it may be stored, and its journal line but for what the chain gives it. */
-export interface StorableRow {
-  readonly row: AuditRow;
-  readonly before: string;
-  readonly after: string;
-}
 
 /**
  * Makes a row storable, in place, without ever refusing it: PostgreSQL holds neither NUL characters nor lone surrogates,
- * and what is hashed must be what is stored. Values of a wrong type become absent. Throws `TypeError` when the row has
- * no id.
+ * and what is hashed must be what is stored. Values of a wrong type become absent. Returns the columns of its journal
+ * line, but for those the chain gives it. Throws `TypeError` when the row has no id.
  */
-export function storableRow(row: AuditRow): StorableRow {
+export function storableRow(row: AuditRow): RowColumns {
   if (typeof row.id !== "string" || !ID.test(row.id)) throw new TypeError("an audit row needs an id of its own");
+  const columns = new RowColumns();
   const values = row as Record<string, unknown>;
   for (const name in row) {
     const value = values[name];
     if (value === null || value === undefined) continue;
-    const type = TYPES[name]?.type;
-    if (type === undefined) delete values[name];
-    else if (!fits(type, value)) values[name] = ofType(type, value);
+    const place = PLACE_OF.get(name);
+    if (place === undefined) {
+      delete values[name];
+      continue;
+    }
+    const type = TYPES[place] as FieldType;
+    const fitting = fits(type, value) ? value : (values[name] = ofType(type, value));
+    if (fitting !== null) columns.set(place, fitting);
   }
-  return { row, before: lineColumns(row, 0, CHAIN_FROM), after: lineColumns(row, CHAIN_TO, LINE_COLUMNS.length) };
+  return columns;
 }
 
 const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes("\0");

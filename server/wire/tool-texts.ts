@@ -7,6 +7,10 @@ const MAX_DEPTH = 32;
  */
 export function visitToolTexts(tools: unknown, visit: (holder: Record<string, unknown>) => void, depth = 0): void {
   if (typeof tools !== "object" || tools === null || depth > MAX_DEPTH) return;
-  if (!Array.isArray(tools) && typeof (tools as Record<string, unknown>).description === "string" && (tools as Record<string, unknown>).description !== "") visit(tools as Record<string, unknown>);
-  for (const value of Object.values(tools)) visitToolTexts(value, visit, depth + 1);
+  const places = tools as Record<string, unknown>;
+  if (typeof places.description === "string" && places.description !== "" && !Array.isArray(tools)) visit(places);
+  for (const name in places) {
+    const value = places[name];
+    if (typeof value === "object") visitToolTexts(value, visit, depth + 1);
+  }
 }

@@ -1,6 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type Clock, isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
+import { pathOf } from "../../kernel/request-path.ts";
 import type { AuditClass, Call } from "../call.ts";
 
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
@@ -65,10 +66,4 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     requestContent: null,
     answerReusable: true,
   };
-}
-
-function pathOf(url: string): string {
-  const start = url.indexOf("/", url.indexOf("//") + 2);
-  const query = url.indexOf("?", start);
-  return start < 0 ? "/" : url.slice(start, query < 0 ? undefined : query);
 }

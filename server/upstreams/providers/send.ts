@@ -4,23 +4,25 @@ import type { Operation, ProviderReply, ProviderRequest, ProviderTarget } from "
 
 /**
  * Headers of a call: the provider record's over the caller's, and what the gateway has to say itself over both. `own`
- * are the vendor's, its credential among them.
+ * are the vendor's, its credential among them. Names are in lower case.
  */
-export function outboundHeaders(target: ProviderTarget, request: ProviderRequest, own: Readonly<Record<string, string>>): Headers {
-  const headers = new Headers(request.headers);
-  for (const [name, value] of Object.entries(target.headers)) headers.set(name, value);
-  headers.set("content-type", "application/json");
-  headers.set("accept", request.stream ? "text/event-stream" : "application/json");
+export function outboundHeaders(target: ProviderTarget, request: ProviderRequest, own: Readonly<Record<string, string>>): Record<string, string> {
+  const headers: Record<string, string> = {};
+  // Lower case, so that each of them stands once whoever wrote it how.
+  for (const name in request.headers) headers[name.toLowerCase()] = request.headers[name] as string;
+  for (const name in target.headers) headers[name.toLowerCase()] = target.headers[name] as string;
+  headers["content-type"] = "application/json";
+  headers.accept = request.stream ? "text/event-stream" : "application/json";
   // The answer is read and passed on as bytes; packing it would only have to be undone.
-  headers.set("accept-encoding", "identity");
-  headers.set("user-agent", "gatehouse");
-  for (const [name, value] of Object.entries(own)) headers.set(name, value);
+  headers["accept-encoding"] = "identity";
+  headers["user-agent"] = "gatehouse";
+  for (const name in own) headers[name.toLowerCase()] = own[name] as string;
   return headers;
 }
 
 export interface Departure {
   readonly url: string;
-  readonly headers: Headers;
+  readonly headers: Record<string, string>;
   readonly body: string;
   /** Where the vendor writes its own id of the request, best first. */
   readonly requestIdHeaders: readonly string[];

@@ -14,7 +14,7 @@ export function anthropicProvider(outbound: Outbound): Provider {
     async send(target, request) {
       if (PATHS[request.operation] === undefined) return notServed(target, request.operation);
       const headers = outboundHeaders(target, request, target.apiKey === null ? {} : { "x-api-key": target.apiKey });
-      if (!headers.has("anthropic-version")) headers.set("anthropic-version", ANTHROPIC_VERSION);
+      headers["anthropic-version"] ??= ANTHROPIC_VERSION;
       return send(outbound, { url: url(target, request.operation), headers, body: request.body, requestIdHeaders: ["request-id", "x-request-id"] }, request);
     },
   };

@@ -21,7 +21,7 @@ export function vertexProvider(outbound: Outbound, clock: { now(): number }): Pr
     const token = account === null ? target.apiKey : await tokens.of(account);
     if (token !== null && typeof token !== "string") return token;
     const headers = outboundHeaders(target, request, token === null ? {} : { authorization: `Bearer ${token}` });
-    headers.delete("anthropic-version");
+    delete headers["anthropic-version"];
     const reply = await send(outbound, { url: url(target, request.operation, request.stream), headers, body, requestIdHeaders: ["request-id", "x-request-id", "x-goog-request-id"] }, request);
     if (account !== null && !isRefusal(reply) && reply.response.status === 401) tokens.forget(account);
     return reply;
