@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { CLIENT_SCENARIOS, clientMeter, measureServer, SERVER_PAIRS } from "../tests/conformance/measure.ts";
+import { clientGateway } from "../tests/conformance/client-gateway.ts";
+import { CLIENT_SCENARIOS, measureClient, measureServer, SERVER_PAIRS } from "../tests/conformance/measure.ts";
 import { PAGE, page } from "../tests/conformance/page.ts";
 import { governedFixtures } from "../tests/conformance/through-gateway.ts";
 import { startWorld } from "../tests/support/world.ts";
@@ -18,14 +19,15 @@ try {
   }
   const world = await startWorld();
   const governed = await governedFixtures(world);
+  const client = await clientGateway();
   try {
     const servers = [];
     for (const [revision, dialect] of SERVER_PAIRS) servers.push(await measureServer(governed, revision, dialect));
     const clients = [];
-    const meter = await clientMeter(world);
-    for (const [revision, scenario] of CLIENT_SCENARIOS) clients.push(await meter(revision, scenario));
+    for (const [revision, scenario] of CLIENT_SCENARIOS) clients.push(await measureClient(client, revision, scenario));
     writeFileSync(PAGE, page(servers, clients));
   } finally {
+    await client.end();
     await governed.stop();
     await world.end();
   }

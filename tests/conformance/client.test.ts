@@ -1,23 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { startWorld, type World } from "../support/world.ts";
-import { CLIENT_SCENARIOS, type ClientMeasure, clientMeter } from "./measure.ts";
+import { type ClientGateway, clientGateway } from "./client-gateway.ts";
+import { CLIENT_SCENARIOS, type ClientMeasure, measureClient } from "./measure.ts";
 import { clientSection, published } from "./page.ts";
 import type { Revision } from "./suite.ts";
 
-let world: World;
-let meter: Awaited<ReturnType<typeof clientMeter>>;
+let gateway: ClientGateway;
 const measures = new Map<string, Promise<ClientMeasure>>();
 
 beforeAll(async () => {
-  world = await startWorld();
-  meter = await clientMeter(world);
+  gateway = await clientGateway();
 });
-afterAll(() => world.end());
+afterAll(() => gateway.end());
 
 /** Each scenario is judged once, whichever tests are run. */
 function measured(revision: Revision, scenario: string): Promise<ClientMeasure> {
   const key = `${revision} ${scenario}`;
-  const measure = measures.get(key) ?? meter(revision, scenario);
+  const measure = measures.get(key) ?? measureClient(gateway, revision, scenario);
   measures.set(key, measure);
   return measure;
 }

@@ -1,6 +1,5 @@
 import { fileURLToPath } from "node:url";
-import { newTeam } from "../e2e/mcp-harness.ts";
-import type { World } from "../support/world.ts";
+import type { ClientGateway } from "./client-gateway.ts";
 import { judge, judgeClient, type Revision, type Verdict } from "./suite.ts";
 import type { Governed, ServerDialect } from "./through-gateway.ts";
 
@@ -50,9 +49,8 @@ const command = (driver: URL) => `${quoted(process.execPath)} ${quoted(fileURLTo
 const DRIVER = command(new URL("client-driver.ts", import.meta.url));
 const AUTH_DRIVER = command(new URL("auth-driver.ts", import.meta.url));
 
-/** Judges scenarios of clients one after the other, each with the gateway of `world` as the client. */
-export async function clientMeter(world: World): Promise<(revision: Revision, scenario: string) => Promise<ClientMeasure>> {
-  const team = await newTeam(world.admin, "driver");
-  const env = { DRIVER_ADMIN_URL: world.gateway.adminUrl, DRIVER_RUNTIME_URL: world.gateway.runtimeUrl, DRIVER_API_KEY: team.apiKey, DRIVER_GROUP_ID: team.groupId };
-  return async (revision, scenario) => ({ revision, verdict: await judgeClient(scenario.startsWith("auth/") ? AUTH_DRIVER : DRIVER, scenario, revision, env) });
+/** Judges one scenario with the gateway as the client. */
+export async function measureClient(gateway: ClientGateway, revision: Revision, scenario: string): Promise<ClientMeasure> {
+  const driver = scenario.startsWith("auth/") ? AUTH_DRIVER : DRIVER;
+  return { revision, verdict: await gateway.during((env) => judgeClient(driver, scenario, revision, env)) };
 }

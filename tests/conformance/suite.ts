@@ -5,7 +5,7 @@ import { temporaryDirectory } from "../support/gateway.ts";
 
 export type Revision = "2025-11-25" | "2026-07-28";
 
-/** What the suite says of one scenario it requires; `failures` are the checks that failed. */
+/** What the suite says of one scenario it requires; `failures` are the checks that failed, and how a client broke. */
 export interface Verdict {
   readonly scenario: string;
   readonly passed: boolean;
@@ -15,11 +15,12 @@ export interface Verdict {
 interface Check {
   readonly id: string;
   readonly status: string;
+  readonly description: string;
   readonly errorMessage?: string;
 }
 
 function failed(checks: readonly Check[]): string[] {
-  return checks.filter(({ status }) => status === "FAILURE").map(({ id, errorMessage }) => `${id}: ${errorMessage ?? ""}`);
+  return checks.filter(({ status }) => status === "FAILURE").map(({ id, description, errorMessage }) => `${id}: ${errorMessage ?? description}`);
 }
 
 const SUITE = fileURLToPath(new URL("../../node_modules/@modelcontextprotocol/conformance/dist/index.js", import.meta.url));
@@ -61,7 +62,9 @@ export async function judgeClient(command: string, scenario: string, revision: R
     const file = (await readdir(out, { recursive: true })).find((name) => name.endsWith("checks.json"));
     if (file === undefined) return { scenario, passed: false, failures: [output.slice(-2000)] };
     const checks = JSON.parse(await readFile(`${out}/${file}`, "utf8")) as Check[];
-    const failures = failed(checks);
+    // Some checks are content with a client that does nothing, so that one that broke would pass them.
+    const broken = /^Client exited with code [\s\S]*/m.exec(output)?.[0];
+    const failures = [...failed(checks), ...(broken === undefined ? [] : [broken.slice(0, 2000)])];
     return { scenario, passed: checks.some(({ status }) => status === "SUCCESS") && failures.length === 0, failures };
   } finally {
     await rm(out, { recursive: true, force: true });

@@ -76,18 +76,23 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       return { status: response.status, text, id: response.headers.get("x-request-id") as string };
     }
 
-    /** Micro-dollars on the rows of a group: of callers' calls and of the gateway's own. */
-    async function recorded(groupId: string, rows: number): Promise<{ callers: number; own: number }> {
+    /**
+     * Micro-dollars on the rows of a group, of callers' calls and of the gateway's own, once so many calls and so many
+     * judges that were asked have theirs. One that was not asked has a row as well, so that rows in all say nothing.
+     */
+    async function recorded(groupId: string, calls: number, judged: number): Promise<{ callers: number; own: number }> {
       const { db, close } = openDatabase(world.databaseUrl, { log: jsonLog("error"), max: 1 });
       try {
         for (const deadline = Date.now() + 20_000; ; await Bun.sleep(50)) {
-          const found = await sql<{ n: number; callers: number; own: number }>`
-            SELECT count(*)::int AS n, coalesce(sum(round(llm_estimated_cost_usd * 1000000)) FILTER (WHERE proxy_subtype <> 'semantic_policy_judge'), 0)::int AS callers,
+          const found = await sql<{ calls: number; judged: number; callers: number; own: number }>`
+            SELECT count(*) FILTER (WHERE proxy_subtype <> 'semantic_policy_judge')::int AS calls,
+              count(*) FILTER (WHERE proxy_subtype = 'semantic_policy_judge' AND llm_model_used IS NOT NULL)::int AS judged,
+              coalesce(sum(round(llm_estimated_cost_usd * 1000000)) FILTER (WHERE proxy_subtype <> 'semantic_policy_judge'), 0)::int AS callers,
               coalesce(sum(round(llm_estimated_cost_usd * 1000000)) FILTER (WHERE proxy_subtype = 'semantic_policy_judge'), 0)::int AS own
             FROM audit_rows WHERE resource_group_id = ${groupId}`.execute(db);
-          const { n, callers, own } = found.rows[0] as { n: number; callers: number; own: number };
-          if (n >= rows) return { callers, own };
-          if (Date.now() > deadline) throw new Error(`${n} rows`);
+          const { callers, own, ...rows } = found.rows[0] as { calls: number; judged: number; callers: number; own: number };
+          if (rows.calls >= calls && rows.judged >= judged) return { callers, own };
+          if (Date.now() > deadline) throw new Error(`rows of ${rows.calls} calls and ${rows.judged} judges, not ${calls} and ${judged}`);
         }
       } finally {
         await close();
@@ -104,9 +109,11 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       // Of many at once some are refused while others hold what they do not use in the end: what was left is spent one by one.
       let more = 0;
       for (let last = 200; last === 200; more++) last = (await chat(key, "one more")).status;
+      const refused = await chat(key, "once more");
+      expect([403, 429]).toContain(refused.status);
+      // Nothing is spent from here on: the last call may have had its words judged before it was refused.
       const judged = judge.seen.length - before;
-      // A row for each call and for each judge that was asked; those that were not have rows as well.
-      const { callers, own } = await recorded(leaf, CALLS + more + judged);
+      const { callers, own } = await recorded(leaf, CALLS + more + 1, judged);
       console.log(`${home}: ${JSON.stringify(counts)}, ${callers} + ${own} of ${limit} micro-dollars`);
       expect(callers + own).toBeLessThanOrEqual(limit);
       expect(own).toBe(judged * JUDGED);
@@ -115,8 +122,6 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
       const worstOfJudge = Math.max(...judge.seen.map((body) => Buffer.byteLength(body))) + 1_024;
       expect(limit - callers - own).toBeLessThan(worstOfJudge + 2_200);
       expect(Object.keys(counts).every((status) => ["200", "403", "429"].includes(status))).toBe(true);
-      const refused = await chat(key, "once more");
-      expect([403, 429]).toContain(refused.status);
       const { limits } = await world.admin.get(`${GROUPS}/${upper}/consumption`);
       expect(limits[0].current).toBe((callers + own) / 1e6);
     }, 120_000);
