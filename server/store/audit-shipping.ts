@@ -5,12 +5,8 @@ import type pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { type Database, poolOf } from "./database.ts";
 import { LOCK_AGAINST_ERASURE } from "./erasure-lock.ts";
-import { eraseArrivals } from "./erasure.ts";
-import { MADE_BY_CALLER } from "./own-calls.ts";
 import { prepared } from "./prepared.ts";
-import { noteLateRows } from "./row-blocks.ts";
-import { addRowsToRuns } from "./run-shipping.ts";
-import { ADD_TOOL_USAGE } from "./tool-usage.ts";
+import { addUpRows, type StoredBefore } from "./shipped-rows.ts";
 
 /** What one transaction moves from a writer's journal into the tables. Offsets are bytes into a numbered segment. */
 export interface AuditShipment {
@@ -41,43 +37,12 @@ const MOVE = `
     head_hash = CASE WHEN $7::bigint > head_seq THEN $8::text ELSE head_hash END,
     head_seq = greatest(head_seq, $7::bigint),
     last_checkpoint_seq = greatest(last_checkpoint_seq, (SELECT max(chain_seq) FROM json_populate_recordset(null::audit_checkpoints, $9::json)))
-  WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint`;
+  WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint
+  RETURNING (SELECT max(to_id) FROM audit_blocks) AS blocks_end, EXISTS (SELECT FROM data_erasures) AS has_erasures`;
 
-// What traces tell is a claim and no consumption.
-// Usage rows are taken in the order of their key: two writers that add to the same ones cannot deadlock.
-// The totals of the day are added first, from the same rows and in the same statement. Limits go by them: their requests
-// are those of callers.
-const ADD_USAGE = (which: string) => `
-  WITH fresh AS (
-  SELECT tenant_id, date_trunc('hour', timestamp, 'UTC') AS hour, coalesce(resource_group_id, '') AS resource_group_id, coalesce(api_key_id, '') AS api_key_id, llm_model_used,
-    count(*) AS requests, count(*) FILTER (WHERE success IS FALSE) AS errors, coalesce(sum(llm_prompt_tokens), 0) AS prompt_tokens, coalesce(sum(llm_completion_tokens), 0) AS completion_tokens,
-    coalesce(sum(round(llm_estimated_cost_usd * 1000000)), 0) AS cost_micro_usd,
-    count(*) FILTER (WHERE llm_estimated_cost_usd IS NULL AND coalesce(llm_total_tokens, llm_prompt_tokens, llm_completion_tokens) > 0) AS unpriced_requests,
-    count(*) FILTER (WHERE ${MADE_BY_CALLER}) AS made_by_callers, coalesce(sum((custom_metadata->>'tool_results')::bigint), 0) AS tool_results
-  FROM audit_rows a WHERE ${which} AND source IS DISTINCT FROM 'otel' AND proxy_type = 'llm' AND tenant_id IS NOT NULL AND llm_model_used IS NOT NULL AND timestamp IS NOT NULL
-  GROUP BY 1, 2, 3, 4, 5
-  ), daily AS (
-  INSERT INTO usage_daily
-  SELECT tenant_id, (hour AT TIME ZONE 'UTC')::date, resource_group_id, llm_model_used, sum(made_by_callers), sum(errors), sum(prompt_tokens), sum(completion_tokens), sum(cost_micro_usd), sum(unpriced_requests)
-  FROM fresh GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-  ON CONFLICT (tenant_id, day, resource_group_id, llm_model_used) DO UPDATE SET
-    requests = usage_daily.requests + excluded.requests,
-    errors = usage_daily.errors + excluded.errors,
-    prompt_tokens = usage_daily.prompt_tokens + excluded.prompt_tokens,
-    completion_tokens = usage_daily.completion_tokens + excluded.completion_tokens,
-    cost_micro_usd = usage_daily.cost_micro_usd + excluded.cost_micro_usd,
-    unpriced_requests = usage_daily.unpriced_requests + excluded.unpriced_requests
-  )
-  INSERT INTO usage_hourly
-  SELECT tenant_id, hour, resource_group_id, api_key_id, llm_model_used, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests, tool_results FROM fresh ORDER BY 1, 2, 3, 4, 5
-  ON CONFLICT (tenant_id, hour, resource_group_id, api_key_id, llm_model_used) DO UPDATE SET
-    requests = usage_hourly.requests + excluded.requests,
-    errors = usage_hourly.errors + excluded.errors,
-    prompt_tokens = usage_hourly.prompt_tokens + excluded.prompt_tokens,
-    completion_tokens = usage_hourly.completion_tokens + excluded.completion_tokens,
-    cost_micro_usd = usage_hourly.cost_micro_usd + excluded.cost_micro_usd,
-    unpriced_requests = usage_hourly.unpriced_requests + excluded.unpriced_requests,
-    tool_results = usage_hourly.tool_results + excluded.tool_results`;
+// The statements below are planned once for each connection, when the tables may have been all but empty, and must stay
+// right as they grow: they go by indexes.
+const BEGIN = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL enable_seqscan = off; ${LOCK_AGAINST_ERASURE}`;
 
 const ADD_CHECKPOINTS = "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON CONFLICT (chain_id, checkpoint_no) DO NOTHING";
 
@@ -86,7 +51,7 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
   const client = await poolOf(db).connect();
   let failure: Error | undefined;
   try {
-    await client.query(`BEGIN; ${LOCK_AGAINST_ERASURE}`);
+    await client.query(BEGIN);
     const moved = await ship(client, shipment);
     await client.query(moved ? "COMMIT" : "ROLLBACK");
     return moved;
@@ -102,28 +67,21 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
 
 async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boolean> {
   const { chainId, writer, from, to, head, firstSeq, checkpoints } = shipment;
-  const moved = await client.query(prepared(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]));
-  if (moved.rowCount !== 1) return false;
+  const { rows: [found] } = await client.query<StoredBefore>(prepared(MOVE, [chainId, writer, from.segment, from.offset, to.segment, to.offset, head?.seq ?? null, head?.hash ?? null, checkpoints]));
+  if (found === undefined) return false;
+  const leastId = shipment.idRange?.least ?? "";
   if (shipment.ids === null) {
     await copyRows(client, shipment.columns, shipment.rows);
-    if (head !== null) await addUp(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5", [chainId, firstSeq, head.seq, shipment.idRange?.least, shipment.idRange?.most], shipment.idRange?.least ?? "");
+    if (head !== null) await addUpRows(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5", [chainId, firstSeq, head.seq, leastId, shipment.idRange?.most], leastId, found);
   } else {
     const { rows } = await client.query<{ id: string }>("SELECT id FROM audit_rows WHERE id = ANY($1)", [shipment.ids]);
     const there = new Set(rows.map(({ id }) => id));
     const missing = shipment.ids.filter((id) => !there.has(id));
     await copyRows(client, shipment.columns, shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)));
-    await addUp(client, "a.id = ANY($1)", [missing], shipment.idRange?.least ?? "");
+    await addUpRows(client, "a.id = ANY($1)", [missing], leastId, found);
   }
   if (checkpoints !== "[]") await client.query(ADD_CHECKPOINTS, [checkpoints]);
   return true;
-}
-
-async function addUp(client: pg.PoolClient, which: string, parameters: readonly unknown[], leastId: string): Promise<void> {
-  await noteLateRows(client, which, parameters, leastId);
-  await eraseArrivals(client, which, parameters);
-  await client.query(prepared(ADD_USAGE(which), parameters));
-  await client.query(prepared(ADD_TOOL_USAGE(which), parameters));
-  await addRowsToRuns(client, which, parameters);
 }
 
 async function copyRows(client: pg.PoolClient, columns: readonly string[], rows: readonly Buffer[]): Promise<void> {

@@ -3,7 +3,6 @@ import { sql } from "kysely";
 import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
 import { LOCK } from "./erasure-lock.ts";
-import { prepared } from "./prepared.ts";
 import { ABSENT_HASH, hashOfColumn, LOOKED_UP, termsOfColumn } from "./row-lookups.ts";
 
 /** In rows. A zone is looked through whole for one value, and all rows above the last block are looked at one by one. */
@@ -147,12 +146,9 @@ function statement(text: string, { block, from_id: from, to_id: to }: Block) {
   return sql.join(parts.map((part, index) => (index % 2 === 0 ? sql.raw(part) : (values[Number(part) - 1] as ReturnType<typeof sql>))), sql``);
 }
 
-/** Notes which of the rows just stored stand in blocks already closed. `which` is a condition on `audit_rows a`. */
-export async function noteLateRows(client: pg.PoolClient, which: string, parameters: readonly unknown[], leastId: string): Promise<void> {
-  const { rows } = await client.query<{ frontier: string | null }>(prepared("SELECT max(to_id) AS frontier FROM audit_blocks", []));
-  const frontier = rows[0]?.frontier ?? null;
-  if (frontier === null || leastId >= frontier) return;
-  await client.query(`INSERT INTO audit_late_rows SELECT a.id FROM audit_rows a WHERE ${which} AND a.id < $${parameters.length + 1} ON CONFLICT DO NOTHING`, [...parameters, frontier]);
+/** Notes which of the rows just stored stand in blocks already closed, which end at `blocksEnd`. `which` is a condition on `audit_rows a`. */
+export async function noteLateRows(client: pg.PoolClient, which: string, parameters: readonly unknown[], blocksEnd: string): Promise<void> {
+  await client.query(`INSERT INTO audit_late_rows SELECT a.id FROM audit_rows a WHERE ${which} AND a.id < $${parameters.length + 1} ON CONFLICT DO NOTHING`, [...parameters, blocksEnd]);
 }
 
 /** Forgets what is known of the blocks that hold the rows: nothing of what the rows lost may be left, not even hashes. */

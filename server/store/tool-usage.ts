@@ -11,17 +11,17 @@ export interface HourlyCount {
   readonly count: number;
 }
 
-/**
- * Adds shipped rows up: calls that left for a tool server and named something of it. Like the other usage, in the order
- * of the key. `which` says which rows.
- */
-export const ADD_TOOL_USAGE = (which: string) => `
-  INSERT INTO tool_usage_hourly
-  SELECT tenant_id, date_trunc('hour', timestamp, 'UTC'), coalesce(resource_group_id, ''), server_id, count(*)
-  FROM audit_rows a WHERE ${which} AND source IS DISTINCT FROM 'otel' AND (proxy_type IN ('mcp', 'virtual_mcp') OR proxy_subtype = 'mcp_app_resource') AND tenant_id IS NOT NULL AND timestamp IS NOT NULL
-    AND server_id IS NOT NULL AND target_url IS NOT NULL AND mcp_method IS DISTINCT FROM 'completion/complete' AND (mcp_capability_name IS NOT NULL OR (mcp_method IS NULL AND http_method <> 'GET'))
-  GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
-  ON CONFLICT (tenant_id, hour, resource_group_id, server_id) DO UPDATE SET calls = tool_usage_hourly.calls + excluded.calls`;
+/** What tool usage needs to know of a row of `audit_rows a`: whether it left for a tool server and named something of it. */
+export const TOOL_FACTS = `a.server_id, a.source IS DISTINCT FROM 'otel' AND (a.proxy_type IN ('mcp', 'virtual_mcp') OR a.proxy_subtype = 'mcp_app_resource')
+    AND a.server_id IS NOT NULL AND a.target_url IS NOT NULL AND a.mcp_method IS DISTINCT FROM 'completion/complete' AND (a.mcp_capability_name IS NOT NULL OR (a.mcp_method IS NULL AND a.http_method <> 'GET')) AS of_tools`;
+
+/** Adds the rows of `shipped`, a common table of facts, as one more. Like the other usage, in the order of the key. */
+export const ADD_TOOL_USAGE = `
+  tools AS (
+    INSERT INTO tool_usage_hourly
+    SELECT tenant_id, date_trunc('hour', timestamp, 'UTC'), coalesce(resource_group_id, ''), server_id, count(*)
+    FROM shipped WHERE of_tools GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
+    ON CONFLICT (tenant_id, hour, resource_group_id, server_id) DO UPDATE SET calls = tool_usage_hourly.calls + excluded.calls)`;
 
 const IN_DAY = (at: number) => {
   const day = sql`date_trunc('day', ${new Date(at)}::timestamptz, 'UTC')`;

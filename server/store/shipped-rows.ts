@@ -1,0 +1,35 @@
+import type pg from "pg";
+import { eraseArrivals } from "./erasure.ts";
+import { prepared } from "./prepared.ts";
+import { noteLateRows } from "./row-blocks.ts";
+import { ADD_TO_RUNS, type ClosedRun, IS_ACTION, RUN_FACTS, settleClosedRuns } from "./run-shipping.ts";
+import { ADD_TOOL_USAGE, TOOL_FACTS } from "./tool-usage.ts";
+import { ADD_USAGE, USAGE_FACTS } from "./usage-shipping.ts";
+
+/** What stood beside the rows when they were stored, and can make more work of them. It stays so under the lock against erasures. */
+export interface StoredBefore {
+  /** End of the last block of rows; null when there is none. */
+  readonly blocks_end: string | null;
+  /** Whether anybody was ever erased. */
+  readonly has_erasures: boolean;
+}
+
+// The rows are read once, with the little that is asked of them: reading a row to its last columns costs more than adding
+// it up does. Without a tenant or a time they belong to no total.
+const ADD_UP = (which: string) => `
+  WITH shipped AS MATERIALIZED (
+    SELECT ${RUN_FACTS}, a.root_task_id IS NOT NULL AND ${IS_ACTION} AS of_run, ${USAGE_FACTS}, ${TOOL_FACTS}
+    FROM audit_rows a WHERE ${which} AND a.tenant_id IS NOT NULL AND a.timestamp IS NOT NULL
+  ), ${ADD_USAGE}, ${ADD_TOOL_USAGE}, ${ADD_TO_RUNS}
+  SELECT tenant_id, root_task_id, over FROM closed_runs`;
+
+/**
+ * Adds rows just stored to all totals, in the transaction that stored them. `which` is a condition on `audit_rows a`,
+ * `leastId` the least id among them.
+ */
+export async function addUpRows(client: pg.PoolClient, which: string, parameters: readonly unknown[], leastId: string, before: StoredBefore): Promise<void> {
+  if (before.blocks_end !== null && leastId < before.blocks_end) await noteLateRows(client, which, parameters, before.blocks_end);
+  if (before.has_erasures) await eraseArrivals(client, which, parameters);
+  const { rows: closed } = await client.query<ClosedRun>(prepared(ADD_UP(which), parameters));
+  await settleClosedRuns(client, closed);
+}
