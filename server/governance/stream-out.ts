@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from "../kernel/errors.ts";
+import { turn } from "../kernel/turn.ts";
 import { type AbortReason, abortReason, type Call } from "./call.ts";
 import type { StreamAnswer } from "./surface.ts";
 
@@ -21,6 +22,8 @@ export interface StreamOutParts {
   readonly end: (end: StreamEnd) => Promise<Uint8Array | null>;
 }
 
+const over = turn();
+
 /**
  * Passes an upstream's stream on as it arrives: one piece is read only when the caller has room for it, nothing but the
  * last frame is held, and a caller who hangs up ends the upstream call.
@@ -35,6 +38,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     if (ended) return null;
     ended = true;
     idle.stop();
+    await over();
     return parts.end(how);
   };
 
