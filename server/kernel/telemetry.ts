@@ -36,6 +36,15 @@ export interface Telemetry {
   readonly contentType: string;
 }
 
+interface Series {
+  readonly count: Counter.Internal;
+  readonly time: Histogram.Internal<"proxy_type" | "proxy_subtype">;
+  /** Durations, in seconds, of calls that are in neither yet. */
+  readonly waiting: number[];
+}
+
+const ADDED_AT_ONCE = 256;
+
 export function telemetry(): Telemetry {
   const registry = new Registry();
   const registers = [registry];
@@ -45,18 +54,23 @@ export function telemetry(): Telemetry {
   const verifications = new Counter({ name: "gatehouse_ledger_verifications_total", help: "Verifications of audit chains, by verdict", labelNames: ["verdict"], registers });
   const adminRefusals = new Counter({ name: "gatehouse_admin_refused_total", help: "Requests the control plane refused, by reason", labelNames: ["reason"], registers });
   new Gauge({ name: "gatehouse_resident_memory_bytes", help: "Resident memory of the gateway process", registers, collect() { this.set(process.memoryUsage.rss()); } });
-  // Finding a series by its labels costs more than adding to it, and there are few: each is looked up once.
-  const series = new Map<string, { count: Counter.Internal; time: Histogram.Internal<"proxy_type" | "proxy_subtype"> }>();
+  // Adding to a series costs more than remembering what to add: it is done for many calls at once, at the latest when
+  // somebody looks.
+  const series = new Map<string, Series>();
+  function addUp({ count, time, waiting }: Series): void {
+    count.inc(waiting.length);
+    for (const one of waiting) time.observe(one);
+    waiting.length = 0;
+  }
   return {
     callEnded({ proxyType, proxySubtype, status, durationMs }) {
       const key = `${proxyType} ${proxySubtype} ${status}`;
       let found = series.get(key);
       if (found === undefined) {
-        found = { count: calls.labels(proxyType, proxySubtype, String(status)), time: seconds.labels(proxyType, proxySubtype) };
+        found = { count: calls.labels(proxyType, proxySubtype, String(status)), time: seconds.labels(proxyType, proxySubtype), waiting: [] };
         series.set(key, found);
       }
-      found.count.inc();
-      found.time.observe(durationMs / 1000);
+      if (found.waiting.push(durationMs / 1000) >= ADDED_AT_ONCE) addUp(found);
     },
     callUnrecorded: () => unrecorded.inc(),
     chainVerified: (verdict) => verifications.labels(verdict).inc(),
@@ -75,7 +89,10 @@ export function telemetry(): Telemetry {
       gauge("gatehouse_ledger_shipping", "0 while rows do not reach the database", (figures) => (figures.shipping ? 1 : 0));
       gauge("gatehouse_ledger_failed", "1 when the journal can no longer be written and calls are refused", (figures) => (figures.failed ? 1 : 0));
     },
-    render: () => registry.metrics(),
+    render() {
+      for (const one of series.values()) addUp(one);
+      return registry.metrics();
+    },
     contentType: registry.contentType,
   };
 }

@@ -7,7 +7,7 @@ test("whoever comes in one turn goes on together in the next, in order, a step e
   const call = async (name: string) => {
     await place();
     steps.push(`${name}1`);
-    await null;
+    await Promise.resolve();
     steps.push(`${name}2`);
   };
   const early = [call("a"), call("b")];

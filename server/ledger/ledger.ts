@@ -161,7 +161,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       writer,
       from: resume.shipped,
       shippedHead: resume.shippedHead,
-      waitMs: options.shipWaitMs ?? 100,
+      waitMs: options.shipWaitMs ?? 200,
       ...(options.ship === undefined ? {} : { ship: options.ship }),
       ...(options.checkpointed === undefined ? {} : { checkpointed: options.checkpointed }),
     });

@@ -26,6 +26,9 @@ describe("editing a JSON object in place", () => {
   test("sees a name through its escapes and finds it twice", () => {
     expect(duplicateMember(membersOf('{"model":"a","\\u006dodel":"b"}'))).toBe("model");
     expect(duplicateMember(membersOf('{"model":"a","x":{"model":"b"}}'))).toBeNull();
+    const many = Array.from({ length: 40 }, (_, i) => `"m${i}":${i}`).join(",");
+    expect(duplicateMember(membersOf(`{${many}}`))).toBeNull();
+    expect(duplicateMember(membersOf(`{${many},"m7":0}`))).toBe("m7");
   });
 
   test("any object: unedited members keep their text, edited ones their new value", () => {

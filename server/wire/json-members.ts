@@ -82,8 +82,18 @@ export function membersOf(text: string): Member[] {
   }
 }
 
+/** So many names are compared faster than put in a set. */
+const FEW = 16;
+
 /** The first name that stands twice: parsers disagree which of the two counts, so governance must not guess. */
 export function duplicateMember(members: readonly Member[]): string | null {
+  if (members.length <= FEW) {
+    for (let i = 1; i < members.length; i++) {
+      const { name } = members[i] as Member;
+      for (let j = 0; j < i; j++) if ((members[j] as Member).name === name) return name;
+    }
+    return null;
+  }
   const seen = new Set<string>();
   for (const { name } of members) {
     if (seen.has(name)) return name;
@@ -97,14 +107,12 @@ export type Edits = ReadonlyMap<string, string | null>;
 
 export function editMembers(text: string, members: readonly Member[], edits: Edits): string {
   const added: string[] = [];
-  const known = new Set(members.map((member) => member.name));
   for (const [name, value] of edits) {
-    if (value !== null && !known.has(name)) added.push(`${JSON.stringify(name)}:${value}`);
+    if (value !== null && !members.some((member) => member.name === name)) added.push(`${JSON.stringify(name)}:${value}`);
   }
-  const kept = members.filter((member) => edits.get(member.name) !== null);
   const open = text.indexOf("{");
   let out = text.slice(0, open + 1);
-  if (added.length > 0) out += added.join(",") + (kept.length > 0 ? "," : "");
+  if (added.length > 0) out += added.join(",") + (members.some(({ name }) => edits.get(name) !== null) ? "," : "");
   let from = open + 1;
   let first = true;
   for (const member of members) {

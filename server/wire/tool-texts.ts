@@ -7,8 +7,12 @@ const MAX_DEPTH = 32;
  */
 export function visitToolTexts(tools: unknown, visit: (holder: Record<string, unknown>) => void, depth = 0): void {
   if (typeof tools !== "object" || tools === null || depth > MAX_DEPTH) return;
+  if (Array.isArray(tools)) {
+    for (const value of tools) if (typeof value === "object") visitToolTexts(value, visit, depth + 1);
+    return;
+  }
   const places = tools as Record<string, unknown>;
-  if (typeof places.description === "string" && places.description !== "" && !Array.isArray(tools)) visit(places);
+  if (typeof places.description === "string" && places.description !== "") visit(places);
   for (const name in places) {
     const value = places[name];
     if (typeof value === "object") visitToolTexts(value, visit, depth + 1);
