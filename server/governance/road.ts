@@ -92,7 +92,7 @@ export class Road {
 
   async travel(route: GovernedRoute, request: Request, ip: string): Promise<Response> {
     if (this.draining) return withoutRecord(route, refuse("draining", undefined, { headers: { "retry-after": "1", connection: "close" } }));
-    if (!this.parts.ledger.accepting()) return this.unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
+    if (!this.parts.ledger.accepting(this.open.size)) return this.unrecorded(route, refuse("audit_unavailable", undefined, { headers: { "retry-after": "5" } }));
     const call = openCall(request, ip, route.audit, this.clock);
     this.open.add(call);
     request.signal.addEventListener("abort", () => call.abort.abort("client_disconnected" satisfies AbortReason), { once: true });

@@ -4,9 +4,6 @@ import { groupSync } from "./group-sync.ts";
 import { encodeRecord, mostRecordBytes, type RecordType } from "./record.ts";
 import { segmentPath, type JournalFiles, type Position, type Segment } from "./segments.ts";
 
-/** The journal holds as much unshipped as it may: calls are refused rather than served unrecorded. */
-export class JournalFull extends Error {}
-
 /** The journal could not store something, so nothing it says from then on could be believed. It stays failed. */
 export class JournalFailed extends Error {}
 
@@ -31,7 +28,7 @@ export interface JournalOptions {
  * or sync, whichever comes first, so that rows that end together cost one write. Stable storage is reached in groups.
  */
 export interface Journal {
-  /** Written when it returns, so that a process that is killed leaves it. Throws `JournalFull` or `JournalFailed`. */
+  /** Written when it returns, so that a process that is killed leaves it. Never refused for lack of room: the call was let in while there was some. Throws `JournalFailed`. */
   begin(id: string, payload: string): void;
   /** Never refused for lack of room: the call has been served. Throws `JournalFailed`. */
   seal(id: string, line: string): void;
@@ -40,7 +37,8 @@ export interface Journal {
   write(): void;
   /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. */
   synced(): Promise<void>;
-  accepting(): boolean;
+  /** Whether there is room for one more call beside those that are `open`, begun or not, and those begun. */
+  accepting(open?: number): boolean;
   /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. */
   rotate(): void;
   /** Forgets segments before the position, whose rows are in the database. */
@@ -215,10 +213,10 @@ export function openJournal(options: JournalOptions): Journal {
 
   const unshipped = () => Math.max(0, total - shippedInFirst);
 
-  function accepting(): boolean {
+  function accepting(open = 0): boolean {
     if (failed !== null || closed) return false;
     // Room is kept for the rows of the calls under way, by twice what rows have measured of late.
-    return unshipped() + (markers.size + 1) * 2 * rowBytes <= options.maxBytes;
+    return unshipped() + (Math.max(open, markers.size) + 1) * 2 * rowBytes <= options.maxBytes;
   }
 
   beginSegment(options.number);
@@ -226,8 +224,6 @@ export function openJournal(options: JournalOptions): Journal {
 
   return {
     begin(id, payload) {
-      guard();
-      if (!accepting()) throw new JournalFull("the audit journal is full");
       const marker = append("B", payload);
       writePending();
       markers.set(id, marker);

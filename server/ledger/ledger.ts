@@ -72,7 +72,7 @@ export interface Ledger {
   readonly chainId: string;
   /**
    * Records that a call is about to leave for its upstream, with what is known of it; written before it returns. A call
-   * that never leaves needs none. Throws `JournalFull` or `JournalFailed`: the call must then not be served.
+   * that never leaves needs none. Throws `JournalFailed`: the call must then not be served.
    */
   begin(row: AuditRow): void;
   /**
@@ -81,8 +81,8 @@ export interface Ledger {
    * `TypeError` for a row without id.
    */
   seal(row: AuditRow): Promise<void>;
-  /** Whether a call may begin. */
-  accepting(): boolean;
+  /** Whether one more call may be let in beside those that are `open`, begun or not, and those begun. */
+  accepting(open?: number): boolean;
   status(): LedgerStatus;
   /** Resolves when everything written so far is in the database. */
   shipped(): Promise<void>;
@@ -208,7 +208,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
         shipping.notify();
         return options.durability === "strict" ? journal.synced() : Promise.resolve();
       },
-      accepting: () => closed === null && journal.accepting(),
+      accepting: (open) => closed === null && journal.accepting(open),
       status() {
         const { seq, hash } = chain.head;
         const shipped = shipping.shippedHead;

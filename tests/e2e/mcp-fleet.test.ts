@@ -93,6 +93,8 @@ test.each(["handshake", "stateless"] as const)("an approval that one process ask
   const approving = await newTeam(admin, `approving ${server}`);
   await grant(admin, `approving ${server}`, ids[server], [approving.groupId], { approval_required_tools: ["test_simple_text"] });
   const urls = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/mcp/${ids[server]}`);
+  // What was configured at one process reaches the other a moment later.
+  for (const url of urls) while ((await post(url, approving.apiKey, stateless(0, "tools/call", { name: "test_simple_text", arguments: { asked: "before" } }))).body.error?.data?.approval_id === undefined) await Bun.sleep(20);
   for (let round = 0; round < 6; round++) {
     const message = stateless(1, "tools/call", { name: "test_simple_text", arguments: {} });
     const held = await post(urls[round % 2] ?? "", approving.apiKey, message);
