@@ -37,8 +37,8 @@ export interface Journal {
   write(): void;
   /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. */
   synced(): Promise<void>;
-  /** Whether there is room for one more call beside those that are `open`, begun or not, and those begun. */
-  accepting(open?: number): boolean;
+  /** Whether there is room for one more call beside so many `calls`, begun or not, and those begun. */
+  accepting(calls?: number): boolean;
   /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. */
   rotate(): void;
   /** Forgets segments before the position, whose rows are in the database. */
@@ -213,10 +213,10 @@ export function openJournal(options: JournalOptions): Journal {
 
   const unshipped = () => Math.max(0, total - shippedInFirst);
 
-  function accepting(open = 0): boolean {
+  function accepting(calls = 0): boolean {
     if (failed !== null || closed) return false;
     // Room is kept for the rows of the calls under way, by twice what rows have measured of late.
-    return unshipped() + (Math.max(open, markers.size) + 1) * 2 * rowBytes <= options.maxBytes;
+    return unshipped() + (Math.max(calls, markers.size) + 1) * 2 * rowBytes <= options.maxBytes;
   }
 
   beginSegment(options.number);

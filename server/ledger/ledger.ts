@@ -81,8 +81,8 @@ export interface Ledger {
    * `TypeError` for a row without id.
    */
   seal(row: AuditRow): Promise<void>;
-  /** Whether one more call may be let in beside those that are `open`, begun or not, and those begun. */
-  accepting(open?: number): boolean;
+  /** Whether one more call may be let in beside so many `calls`, begun or not, and those begun. */
+  accepting(calls?: number): boolean;
   status(): LedgerStatus;
   /** Resolves when everything written so far is in the database. */
   shipped(): Promise<void>;
@@ -208,7 +208,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
         shipping.notify();
         return options.durability === "strict" ? journal.synced() : Promise.resolve();
       },
-      accepting: (open) => closed === null && journal.accepting(open),
+      accepting: (calls) => closed === null && journal.accepting(calls),
       status() {
         const { seq, hash } = chain.head;
         const shipped = shipping.shippedHead;
