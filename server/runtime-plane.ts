@@ -17,6 +17,7 @@ interface Env {
 
 /** Ways that are remembered: callers use a few again and again, and any of them may hold an id. */
 const REMEMBERED_WAYS = 4_096;
+const LONGEST_WAY = 256;
 
 /** The runtime plane as one fetch function: no socket, so tests call it as the server does. */
 export function runtimePlane(road: Road, services: Services, health: Health, origins: ReadonlySet<string>): (request: Request, info: { ip: string }) => Response | Promise<Response> {
@@ -32,7 +33,9 @@ export function runtimePlane(road: Road, services: Services, health: Health, ori
   for (const { surface, ...rest } of GOVERNED_ROUTES) {
     const route = { ...rest, surface: typeof surface === "function" ? surface(services) : surface };
     app.on(rest.method, rest.path, (c) => {
-      ways.set(wayOf(c.req.raw), route);
+      const way = wayOf(c.req.raw);
+      // A HEAD is answered by the way of its GET and keeps its head only; a long path is nobody's habit.
+      if (c.req.raw.method === rest.method && way.length <= LONGEST_WAY) ways.set(way, route);
       return road.travel(route, c.req.raw, c.env.ip);
     });
   }

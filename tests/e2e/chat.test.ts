@@ -35,6 +35,19 @@ function chat(body: unknown, headers: Record<string, string> = { authorization: 
 
 const rowFor = (response: Response) => rowOf(admin, { id: response.headers.get("x-request-id") });
 
+test("a path leads the same way however often it is asked for: heads keep no body, other methods are refused", async () => {
+  const url = `${gateway.runtimeUrl}/v1/proxy/llm/models`;
+  const headers = { "x-api-key": served.apiKey };
+  for (let time = 0; time < 3; time++) {
+    const listed = await fetch(url, { headers });
+    expect([listed.status, Array.isArray((await listed.json()).data)]).toEqual([200, true]);
+    const head = await fetch(url, { method: "HEAD", headers });
+    expect([head.status, head.headers.get("content-type"), await head.text()]).toEqual([200, "application/json", ""]);
+    expect((await fetch(`${url}?limit=1`, { method: "DELETE", headers })).status).toBe(405);
+    expect((await fetch(`${url}/none`, { headers })).status).toBe(404);
+  }
+});
+
 describe("pass-through", () => {
   test("is byte for byte in both directions, unknown fields and spelling included", async () => {
     const body = `{ "messages":[{"role":"user","content":"h\\u00e9 👋"}],\n "model" : "fake-1", "seed": 1e2, "of_tomorrow": {"a":[1,2.50]} }`;
