@@ -82,18 +82,8 @@ export function membersOf(text: string): Member[] {
   }
 }
 
-/** So many names are compared faster than put in a set. */
-const FEW = 16;
-
 /** The first name that stands twice: parsers disagree which of the two counts, so governance must not guess. */
 export function duplicateMember(members: readonly Member[]): string | null {
-  if (members.length <= FEW) {
-    for (let i = 1; i < members.length; i++) {
-      const { name } = members[i] as Member;
-      for (let j = 0; j < i; j++) if ((members[j] as Member).name === name) return name;
-    }
-    return null;
-  }
   const seen = new Set<string>();
   for (const { name } of members) {
     if (seen.has(name)) return name;
