@@ -4,7 +4,10 @@ import type { Entrance, Target, TargetName } from "../targets/target.ts";
 import type { Upstream } from "../upstream/upstream.ts";
 import { diskSyncP50Ms } from "./disk-sync.ts";
 import { CallsFailed, mustBeClean } from "./calls-failed.ts";
-import { measureSlice, type Slice } from "./slice.ts";
+import { type Load, measureSlice, type Slice } from "./slice.ts";
+
+/** A lone caller would take minutes to make as many calls as compilers want to see. */
+const SETTLE_IN_CONNECTIONS = 64;
 
 export interface Pace {
   readonly rounds: number;
@@ -46,11 +49,11 @@ export async function compare(
   const failed = new Map<TargetName, string>();
   const rounds: Round[] = [];
 
-  const eachTarget = async (stage: string, steps: (target: Target) => readonly number[], keep?: Round["slices"]) => {
+  const eachTarget = async (stage: string, steps: (target: Target) => readonly Load[], keep?: Round["slices"]) => {
     for (const [target, entrance] of running) {
       try {
-        for (const durationMs of steps(target)) {
-          const slice = mustBeClean(stage, await measureSlice(client, upstream, target, entrance, { connections, durationMs }));
+        for (const load of steps(target)) {
+          const slice = mustBeClean(stage, await measureSlice(client, upstream, target, entrance, load));
           keep?.set(target.name, slice);
         }
       } catch (error) {
@@ -62,17 +65,18 @@ export async function compare(
     }
   };
 
-  await eachTarget("first warm-up", (target) => [fresh.delete(target) ? pace.settleInMs : pace.firstWarmUpMs]);
+  const settleIn: Load = { connections: Math.max(connections, SETTLE_IN_CONNECTIONS), durationMs: pace.settleInMs };
+  await eachTarget("first warm-up", (target) => [...(fresh.delete(target) ? [settleIn] : []), { connections, durationMs: pace.firstWarmUpMs }]);
   let longestMs = 0;
   for (let index = 1; index <= pace.rounds; index++) {
     const start = Date.now();
     if (rounds.length > 0 && start + longestMs > deadline) break;
     const slices: Round["slices"] = new Map();
-    const syncBefore = diskSyncP50Ms();
+    const syncBefore = await diskSyncP50Ms();
     // The warm-up's figures are overwritten by those of the stretch that counts.
-    await eachTarget(`round ${index}`, () => [pace.warmUpMs, pace.measureMs], slices);
+    await eachTarget(`round ${index}`, () => [pace.warmUpMs, pace.measureMs].map((durationMs) => ({ connections, durationMs })), slices);
     // The smaller of two: what a disk was slow for a moment must not be taken off a target's latency.
-    rounds.push({ slices, diskSyncMs: Math.min(syncBefore, diskSyncP50Ms()) });
+    rounds.push({ slices, diskSyncMs: Math.min(syncBefore, await diskSyncP50Ms()) });
     longestMs = Math.max(longestMs, Date.now() - start);
   }
   for (const { slices } of rounds) for (const name of failed.keys()) slices.delete(name);

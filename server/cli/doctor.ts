@@ -1,6 +1,8 @@
-import { accessSync, constants, existsSync, readFileSync, statfsSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readFileSync, readSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
+import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
+import { type KeptCheckpoint, keptCheckpoints } from "@gatehouse/ledger-format/anchors";
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
@@ -33,6 +35,8 @@ const OLDEST_POSTGRES = 15;
 const MIB = 1024 * 1024;
 /** Rows verified of each chain: since a checkpoint about this far back. */
 const VERIFIED_ROWS = 2_000;
+/** Bytes read of the checkpoint file, from its end: the newest of every chain that is written to. */
+const FILE_TAIL = MIB;
 
 /** `gatehouse doctor`. Resolves with the exit code; never throws. */
 export async function doctorCommand(argv: string[], env: Readonly<Record<string, string | undefined>>, io: CommandIo): Promise<number> {
@@ -118,17 +122,45 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
     const known = keys.some((key) => key.public_key === publicKey);
     yield finding(known || keys.length === 0 ? "ok" : "warning", "signing key", known ? `registered; ${keys.length} key(s) in all` : "this key has signed nothing in this database yet");
   }
-  yield* examineChains(db);
-  yield* examineTargets(db, config);
+  const kept = yield* examineFile(config.auditCheckpointFile);
+  yield* examineChains(db, kept);
+  yield* examineBucket(db, config);
 }
 
-async function* examineTargets(db: Database, config: Configuration): AsyncGenerator<Finding> {
-  const { auditCheckpointFile: file, auditCheckpointBucket: settings } = config;
-  if (file !== undefined) {
-    const place = existsSync(file) ? file : dirname(file);
-    const writable = mayWrite(place);
-    yield finding(writable ? "ok" : "wrong", "checkpoint file", writable ? file : `${place} cannot be written`);
+/** Gives the newest checkpoint of each chain that the file has. */
+function* examineFile(file: string | undefined): Generator<Finding, ReadonlyMap<string, KeptCheckpoint>> {
+  const newest = new Map<string, KeptCheckpoint>();
+  if (file === undefined) return newest;
+  const there = existsSync(file);
+  const place = there ? file : dirname(file);
+  if (!mayWrite(place)) {
+    yield finding("wrong", "checkpoint file", `${place} cannot be written`);
+    return newest;
   }
+  try {
+    if (there) for (const one of keptCheckpoints(tailOf(file))) newest.set(one.chainId, one);
+    yield finding("ok", "checkpoint file", there ? `${file} has checkpoints of ${newest.size} chain(s)` : `${file} is made with the next checkpoint`);
+  } catch (error) {
+    yield finding("wrong", "checkpoint file", `${file}, in its newest part, ${(error as Error).message}`);
+  }
+  return newest;
+}
+
+/** The last lines of a file, whole ones. */
+function tailOf(file: string): string {
+  const descriptor = openSync(file, "r");
+  try {
+    const { size } = fstatSync(descriptor);
+    const from = Math.max(0, size - FILE_TAIL);
+    const bytes = Buffer.alloc(size - from);
+    const text = bytes.toString("utf8", 0, readSync(descriptor, bytes, 0, bytes.length, from));
+    return from === 0 ? text : text.slice(text.indexOf("\n") + 1);
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+async function* examineBucket(db: Database, { auditCheckpointBucket: settings }: Configuration): AsyncGenerator<Finding> {
   if (settings === undefined) return;
   const bucket = openBucket(settings, outbound({ allowPrivate: true }));
   try {
@@ -148,17 +180,27 @@ function mayWrite(path: string): boolean {
   }
 }
 
-async function* examineChains(db: Database): AsyncGenerator<Finding> {
-  for (const chain of await listChains(db)) {
+async function* examineChains(db: Database, kept: ReadonlyMap<string, KeptCheckpoint>): AsyncGenerator<Finding> {
+  const chains = await listChains(db);
+  for (const chain of chains) {
+    const checkpoint = kept.get(chain.chain_id);
+    if (checkpoint === undefined && chain.head_seq < chain.first_seq) {
+      yield finding("ok", "audit chain", `${chain.chain_id} is empty`);
+      continue;
+    }
     const covered = chain.last_checkpoint_seq ?? 0;
     const from = Math.max(chain.first_seq, Math.min(covered, chain.head_seq) - VERIFIED_ROWS);
-    const result = chain.head_seq < chain.first_seq ? null : await verifyChain(db, chain.chain_id, from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {});
-    const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
-    const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
-    yield result === null
-      ? finding("ok", "audit chain", `${chain.chain_id} is empty`)
-      : finding(result.verdict === "intact" ? "ok" : result.verdict === "unanchored" ? "warning" : "wrong", "audit chain", `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`);
+    try {
+      const result = await verifyChain(db, chain.chain_id, { kept: checkpoint === undefined ? [] : [checkpoint], ...(from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {}) });
+      const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
+      const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
+      yield finding(result.verdict === "intact" ? "ok" : result.verdict === "unanchored" ? "warning" : "wrong", "audit chain", `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`);
+    } catch (error) {
+      yield finding("wrong", "audit chain", `${chain.chain_id}: ${(error as Error).message}`);
+    }
   }
+  const gone = [...kept.keys()].filter((id) => id !== ADMIN_CHAIN && !chains.some(({ chain_id: there }) => there === id));
+  for (const id of gone) yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
 }
 
 /** First row of a range that a checkpoint at or before `seq` gives its footing. */

@@ -50,7 +50,7 @@ interface Groups {
 export async function admit(call: Call, admits: Admits, parts: AdmissionParts): Promise<Refusal | null> {
   try {
     if (admits === "anyone") return await admitAnyone(call, parts);
-    const presented = presentedCredential(call.request);
+    const presented = presentedCredential(call.headers, call.request.url);
     if (admits === "key_or_none") return presented.kind === "missing" || presented.kind === "malformed" ? null : await admitAs(call, presented, "group", parts);
     return await admitAs(call, presented, admits, parts);
   } catch (error) {
@@ -71,7 +71,7 @@ export async function admitAs(call: Call, presented: Presented, admits: Exclude<
   if (tenant === null) return unauthenticated("tenant_unknown");
   if (!tenant.enabled) return unauthenticated("tenant_disabled");
   call.tenant = tenant;
-  const named = call.request.headers.get("x-tenant-id");
+  const named = call.headers.get("x-tenant-id");
   if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
   const groupId = chosenGroup(call, tenant, groups);
   if (isRefusal(groupId)) return groupId;
@@ -90,7 +90,7 @@ export async function admitAs(call: Call, presented: Presented, admits: Exclude<
 
 /** Nothing is told of the tenant here: what an unknown one means is for the surface to say. */
 async function admitAnyone(call: Call, parts: AdmissionParts): Promise<null> {
-  const tenant = await parts.snapshots.tenant(call.request.headers.get("x-tenant-id") ?? DEFAULT_TENANT);
+  const tenant = await parts.snapshots.tenant(call.headers.get("x-tenant-id") ?? DEFAULT_TENANT);
   if (tenant === null || !tenant.enabled) return null;
   call.tenant = tenant;
   call.row.tenant_id = tenant.id;
@@ -205,7 +205,7 @@ function groupsOf(user: EndUserIdentity): Groups {
 
 /** The group a header names, by id or name, must be one that is open to the caller. */
 function chosenGroup(call: Call, tenant: TenantSnapshot, { open, first }: Groups): { readonly id: string | null } | Refusal {
-  const named = call.request.headers.get("x-resource-group");
+  const named = call.headers.get("x-resource-group");
   if (named === null) return { id: first };
   const id = open.find((groupId) => groupId === named || tenant.policies.node(groupId)?.name === named);
   return id === undefined ? refuse("group_not_allowed") : { id };

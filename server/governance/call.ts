@@ -6,6 +6,7 @@ import type { GroupScope, ModelEntry, TenantSnapshot } from "../directory/snapsh
 import type { ToolAccess } from "../directory/tools/tool-access.ts";
 import type { ToolServerEntry, VirtualServerEntry } from "../directory/tools/tool-server-entry.ts";
 import type { MicroUsd } from "../kernel/money.ts";
+import type { RequestHeaders } from "../kernel/request-headers.ts";
 import type { Capability } from "../wire/mcp/capability.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Reservation } from "./limits/counters.ts";
@@ -35,6 +36,7 @@ export interface Call {
   readonly id: string;
   readonly audit: AuditClass;
   readonly request: Request;
+  readonly headers: RequestHeaders;
   readonly path: string;
   readonly ip: string;
   /** Monotonic milliseconds of arrival, for the duration. */
@@ -68,6 +70,8 @@ export interface Call {
   reservation: Reservation | null;
   /** What the request preview begins: the body received, then the body that left. */
   requestContent: string | Uint8Array | null;
+  /** What the row tells of the request so far: the content it has a preview of; undefined while it tells nothing. */
+  notedContent: string | Uint8Array | null | undefined;
   /** False once a control changed the answer, warned of it or could not look at it: then nobody else is given it. */
   answerReusable: boolean;
 }

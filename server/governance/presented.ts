@@ -1,5 +1,6 @@
 import { looksLikeJwt } from "../directory/people/portal/portal-tokens.ts";
 import { looksLikeAccessToken } from "./authorization/gateway-tokens.ts";
+import type { NamedHeaders } from "../kernel/request-headers.ts";
 import { looksLikeApiKey } from "../kernel/secrets.ts";
 
 export type Presented = { readonly kind: "api_key" | "token" | "broker_token"; readonly text: string } | { readonly kind: "missing" | "malformed" };
@@ -9,8 +10,7 @@ export type Presented = { readonly kind: "api_key" | "token" | "broker_token"; r
  * a token in X-Gateway-Authorization, then a bearer that is a token or one of the broker's. A bearer that is none of
  * these is somebody else's.
  */
-export function presentedCredential(request: Request): Presented {
-  const { headers, url } = request;
+export function presentedCredential(headers: NamedHeaders, url: string): Presented {
   const own = headers.get("x-api-key");
   if (own !== null && looksLikeApiKey(own)) return { kind: "api_key", text: own };
   const bearer = bearerOf(headers.get("authorization"));

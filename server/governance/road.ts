@@ -225,7 +225,7 @@ export class Road {
     const headers = { ...call.answerHeaders, ...answer.headers };
     const content = new SentContent(keptBodies(call) !== "none");
     const end = async ({ failure, abandoned, last, told }: StreamEnd): Promise<Uint8Array | null> => {
-      const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.bytes > 0);
+      const errorFrame = failure === null || told ? null : route.surface.streamError(failure, call, content.last);
       const tail = errorFrame ?? last;
       if (tail !== null) content.add(tail);
       settle(call, streamUsage(answer));
@@ -235,7 +235,7 @@ export class Road {
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
       if (await this.seal(call)) return tail;
       this.parts.unrecorded();
-      return route.surface.streamError(refuse("audit_unavailable"), call, content.bytes > 0);
+      return route.surface.streamError(refuse("audit_unavailable"), call, content.last);
     };
     const stream = streamOut(call, answer, {
       idleMs: answer.idleMs ?? this.parts.upstreamTimeoutMs,
@@ -276,7 +276,8 @@ export class Road {
         // A fault in counting must not cost the row.
         this.parts.log.error("call_not_counted", { call_id: call.id, error: error as Error });
       }
-      await this.parts.ledger.seal(call.row);
+      // One that never left came and went in a moment, and the next may have come in the same.
+      await this.parts.ledger.seal(call.row, this.open.size === 1 && call.row.target_url != null);
       this.parts.limits.sealed(call);
       return true;
     } catch (error) {

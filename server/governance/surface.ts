@@ -11,8 +11,8 @@ export interface Surface {
   /** `body` is null on methods that have none. */
   read(call: Call, body: Uint8Array | null): Exchange | Refusal;
   refusal(refusal: Refusal, call: Call | null): { readonly headers: Record<string, string>; readonly body: string };
-  /** A frame that tells an error where the answer is already a stream; `begun`: whether any of it was sent. */
-  streamError(refusal: Refusal, call: Call, begun: boolean): Uint8Array;
+  /** A frame that tells an error where the answer is already a stream; `last`: what was sent of it last, null when nothing was. */
+  streamError(refusal: Refusal, call: Call, last: Uint8Array | null): Uint8Array;
 }
 
 /** One request, read: what controls look at, and how it is answered once they let it pass. */

@@ -39,6 +39,11 @@ export interface RequestView {
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;
+  /**
+   * Says in the place of everything that it was withheld, to whoever waits for it; null where a guardrail that blocks
+   * ends the call.
+   */
+  readonly withhold: (() => void) | null;
 }
 
 export interface ModelReference {
@@ -69,12 +74,14 @@ export const EMPTY_VIEW: RequestView = {
   content: () => "",
   opaque: false,
   inputCharacters: 0,
+  withhold: null,
 };
 
 /** A request in a vendor's format, as controls see it. */
 export class InboundView implements RequestView {
   readonly model: ModelReference;
   readonly tool = null;
+  readonly withhold = null;
   private readonly inbound: InboundRequest;
 
   constructor(inbound: InboundRequest, modes: readonly string[]) {

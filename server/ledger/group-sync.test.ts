@@ -3,15 +3,22 @@ import { groupSync } from "./group-sync.ts";
 
 function controlled() {
   const rounds: { resolve: () => void; reject: (error: Error) => void }[] = [];
+  const onTheSpot = { times: 0, tookMs: 0, fails: false };
+  let at = 0;
   const sync = groupSync(
     () => {
       const round = Promise.withResolvers<void>();
       rounds.push(round);
       return round.promise;
     },
-    () => 0,
+    () => {
+      if (onTheSpot.fails) throw new Error("I/O error");
+      onTheSpot.times++;
+      at += onTheSpot.tookMs;
+    },
+    () => at,
   );
-  return { sync, rounds };
+  return { sync, rounds, onTheSpot };
 }
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -46,4 +53,56 @@ test("after a failed sync everyone is refused and none is tried again", async ()
   await expect(sync.synced()).rejects.toThrow("I/O error");
   await nextTurn();
   expect(rounds).toHaveLength(1);
+});
+
+/** The first sync of all, which tells how quick the disk is. */
+async function quickDisk({ sync, rounds }: ReturnType<typeof controlled>): Promise<void> {
+  const one = sync.synced(true);
+  await nextTurn();
+  rounds[0]?.resolve();
+  await one;
+}
+
+test("who is alone waits on the spot, once the disk is known to be quick and for as long as it is", async () => {
+  const disk = controlled();
+  const { sync, rounds, onTheSpot } = disk;
+  await quickDisk(disk);
+  expect(onTheSpot.times).toBe(0);
+  onTheSpot.tookMs = 0.3;
+  await sync.synced(true);
+  await sync.synced(true);
+  expect(onTheSpot.times).toBe(2);
+  onTheSpot.tookMs = 5;
+  await sync.synced(true);
+  const after = sync.synced(true);
+  await nextTurn();
+  expect([onTheSpot.times, rounds.length]).toEqual([3, 2]);
+  rounds[1]?.resolve();
+  await after;
+  expect(sync.syncs).toBe(5);
+});
+
+test("who is not alone, or finds others waiting, goes with them", async () => {
+  const disk = controlled();
+  const { sync, rounds, onTheSpot } = disk;
+  await quickDisk(disk);
+  const together = [sync.synced(false), sync.synced(true)];
+  await nextTurn();
+  const later = sync.synced(true);
+  rounds[1]?.resolve();
+  await Promise.all(together);
+  await nextTurn();
+  rounds[2]?.resolve();
+  await later;
+  expect([onTheSpot.times, rounds.length]).toEqual([0, 3]);
+});
+
+test("a sync on the spot that failed is the last", async () => {
+  const disk = controlled();
+  await quickDisk(disk);
+  disk.onTheSpot.fails = true;
+  await expect(disk.sync.synced(true)).rejects.toThrow("I/O error");
+  disk.onTheSpot.fails = false;
+  await expect(disk.sync.synced(true)).rejects.toThrow("I/O error");
+  expect(disk.onTheSpot.times).toBe(0);
 });

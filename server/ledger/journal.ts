@@ -35,8 +35,8 @@ export interface Journal {
   checkpoint(json: string): void;
   /** Hands everything to the system that was not handed to it yet. Throws `JournalFailed`. */
   write(): void;
-  /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. */
-  synced(): Promise<void>;
+  /** Resolves when all that is written is on stable storage; rejects with `JournalFailed`. `alone`: see `GroupSync`. */
+  synced(alone?: boolean): Promise<void>;
   /** Whether there is room for one more call beside so many `calls`, begun or not, and those begun. */
   accepting(calls?: number): boolean;
   /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. */
@@ -60,6 +60,7 @@ interface Marker extends Position {
 
 const FIRST_GUESS_OF_ROW_BYTES = 8 * 1024;
 const PENDING_BYTES = 256 * 1024;
+const UNSYNCED = "the journal could not be brought to stable storage";
 
 /** Begins a new segment; the caller has made sure that no other writer is at work in the directory. */
 export function openJournal(options: JournalOptions): Journal {
@@ -187,6 +188,18 @@ export function openJournal(options: JournalOptions): Journal {
 
   const syncFile = (file: number) => new Promise<void>((resolve, reject) => files.sync(file, (error) => (error ? reject(error) : resolve())));
 
+  function syncNow(): void {
+    guard();
+    writePending();
+    try {
+      files.syncNow(fd);
+    } catch (error) {
+      fail(UNSYNCED, error);
+      throw new JournalFailed(UNSYNCED, { cause: error });
+    }
+    stable = { segment, offset: size };
+  }
+
   const sync = groupSync(async () => {
     guard();
     writePending();
@@ -204,12 +217,12 @@ export function openJournal(options: JournalOptions): Journal {
       await syncFile(current);
       if (isNew) files.syncDirectory(directory);
     } catch (error) {
-      fail("the journal could not be brought to stable storage", error);
-      throw new JournalFailed("the journal could not be brought to stable storage", { cause: error });
+      fail(UNSYNCED, error);
+      throw new JournalFailed(UNSYNCED, { cause: error });
     }
     // A record that could not be written in the meantime does not take back what was stored before it.
     stable = target;
-  }, () => performance.now());
+  }, syncNow, () => performance.now());
 
   const unshipped = () => Math.max(0, total - shippedInFirst);
 
@@ -243,10 +256,11 @@ export function openJournal(options: JournalOptions): Journal {
       guard();
       writePending();
     },
-    synced() {
+    synced(alone = false) {
       if (failed !== null) return Promise.reject(new JournalFailed(failed));
       if (stable.segment === segment && stable.offset === size) return Promise.resolve();
-      return sync.synced();
+      // A file that is new or over has more to it than its own bytes.
+      return sync.synced(alone && retired.length === 0 && !newFile);
     },
     accepting,
     rotate() {

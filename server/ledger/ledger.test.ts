@@ -37,6 +37,28 @@ test("a sealed row arrives in the database as it was, once, in its place", async
   await expectIntact(ledger.chainId, 1);
 });
 
+test("rows that come while others are shipped wait for company", async () => {
+  const sizes: number[] = [];
+  const first = Promise.withResolvers<void>();
+  const ledger = await testLedger(database.db, temporaryDirectory(), {
+    shipWaitMs: 100,
+    async ship(db, shipment) {
+      sizes.push(shipment.rows.length);
+      // They come while the first is on its way, and one more as soon as it has arrived.
+      if (sizes.length === 1) await Promise.all([ledger.seal(callRow()), ledger.seal(callRow())]);
+      const moved = await shipAuditRows(db, shipment);
+      if (sizes.length === 1) first.resolve();
+      return moved;
+    },
+  });
+  await ledger.seal(callRow());
+  await first.promise;
+  await ledger.seal(callRow());
+  await ledger.close();
+  expect(sizes).toEqual([1, 3]);
+  await expectIntact(ledger.chainId, 4);
+});
+
 test("a call sealed twice keeps its one row", async () => {
   const log = recordedLog();
   const ledger = await testLedger(database.db, temporaryDirectory(), { log });

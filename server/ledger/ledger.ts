@@ -78,9 +78,9 @@ export interface Ledger {
   /**
    * Gives the row its place in the chain and stores it. Resolves when it is on stable storage (strict) or written
    * (relaxed). Sets created_at, source and the chain fields on `row`. Rejects when it cannot be stored; throws
-   * `TypeError` for a row without id.
+   * `TypeError` for a row without id. `alone`: no other call is under way, so that waiting on the spot keeps nobody waiting.
    */
-  seal(row: AuditRow): Promise<void>;
+  seal(row: AuditRow, alone?: boolean): Promise<void>;
   /** Whether one more call may be let in beside so many `calls`, begun or not, and those begun. */
   accepting(calls?: number): boolean;
   status(): LedgerStatus;
@@ -193,7 +193,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       begin(row) {
         journal.begin(row.id as string, JSON.stringify(row));
       },
-      seal(row) {
+      seal(row, alone) {
         if (sealed.has(row.id as string)) {
           log.error("audit_row_sealed_twice", { row_id: row.id });
           return Promise.resolve();
@@ -206,7 +206,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
           return Promise.reject(error);
         }
         shipping.notify();
-        return options.durability === "strict" ? journal.synced() : Promise.resolve();
+        return options.durability === "strict" ? journal.synced(alone) : Promise.resolve();
       },
       accepting: (calls) => closed === null && journal.accepting(calls),
       status() {

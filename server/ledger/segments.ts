@@ -1,4 +1,4 @@
-import { closeSync, fdatasync, fsyncSync, openSync, readdirSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, readdirSync, statSync, unlinkSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 /** A place in the journal: segments count up from 1 and their offsets are bytes. */
@@ -38,6 +38,8 @@ export interface JournalFiles {
   /** Bytes written, which may be fewer than given. */
   write(fd: number, bytes: Buffer): number;
   sync(fd: number, done: (error: Error | null) => void): void;
+  /** The same, and nothing else happens meanwhile. */
+  syncNow(fd: number): void;
   /** Makes the creation of files in a directory durable. */
   syncDirectory(path: string): void;
   close(fd: number): void;
@@ -48,6 +50,7 @@ export const journalFiles: JournalFiles = {
   create: (path) => openSync(path, "ax", 0o600),
   write: (fd, bytes) => writeSync(fd, bytes),
   sync: (fd, done) => fdatasync(fd, done),
+  syncNow: fdatasyncSync,
   syncDirectory(path) {
     const fd = openSync(path, "r");
     try {

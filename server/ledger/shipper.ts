@@ -39,8 +39,8 @@ export interface Shipper {
   readonly failing: string | null;
 }
 
-const WAKE_ROWS = 256;
-const SHIPMENT = { rows: 500, bytes: 1024 * 1024 };
+const WAKE_ROWS = 1_000;
+const SHIPMENT = { rows: 1_000, bytes: 4 * 1024 * 1024 };
 const BACKOFF_MS = { first: 100, last: 5_000 };
 
 /** A row that is in the database already, as after a journal was shipped from its beginning again. */
@@ -160,10 +160,12 @@ export function startShipper(options: ShipperOptions): Shipper {
     journal.free(recorded);
   }
 
+  /** Ships what is there at its beginning: rows that come meanwhile would go a few at a time, at the price of many. */
   async function drain(): Promise<void> {
     // A journal that has failed still ships what it had stored.
     if (journal.failed === null) await journal.synced().catch(() => undefined);
-    while (!stopped && isBefore(cursor, journal.stable)) {
+    const until = journal.stable;
+    while (!stopped && isBefore(cursor, until)) {
       if (header.segment !== cursor.segment) header = { segment: cursor.segment, columns: segmentColumns(directory, cursor.segment) };
       const shipment = readShipment(directory, cursor, journal.stable, header.columns, { rows: maxRows, bytes: SHIPMENT.bytes });
       if (shipment === null) break;
@@ -185,7 +187,8 @@ export function startShipper(options: ShipperOptions): Shipper {
       hurried = waiters.length > 0;
       try {
         await drain();
-        hurried = false;
+        hurried = waiters.length > 0;
+        pending ||= isBefore(cursor, journal.stable);
         backoff = BACKOFF_MS.first;
         if (failing !== null) log.info("audit_shipping_resumed");
         failing = null;

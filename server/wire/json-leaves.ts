@@ -1,11 +1,50 @@
-/** Strings, names included, and numbers, wherever they stand. */
-const LEAF = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+import { afterString, QUOTE } from "./json-members.ts";
 
-const QUOTE = 34;
+const MINUS = 45;
 
-/** What a string of a JSON text says; most say it without escapes. */
-export function textOf(token: string): string {
-  return token.includes("\\") ? (JSON.parse(token) as string) : token.slice(1, -1);
+/** What the string of a JSON text between two places says, its quotes included; most say it without escapes. */
+export function textOf(json: string, start: number, end: number): string {
+  const spelled = json.slice(start + 1, end - 1);
+  return spelled.includes("\\") ? (JSON.parse(json.slice(start, end)) as string) : spelled;
+}
+
+/** Whether a number of a JSON text starts with this character. */
+export function startsNumber(code: number): boolean {
+  return code === MINUS || (code >= 48 && code <= 57);
+}
+
+/** The place behind the number that starts at `at`. */
+export function afterNumber(json: string, at: number): number {
+  let end = at + 1;
+  while (/[\d.eE+-]/.test(json.charAt(end))) end++;
+  return end;
+}
+
+/** A measure is nobody's number. */
+export function isWhole(number: string): boolean {
+  return !/[.eE]/.test(number);
+}
+
+/** A JSON text with some of its strings and numbers said differently, front to back. */
+export class Respelled {
+  private readonly source: string;
+  private out = "";
+  private from = 0;
+
+  constructor(source: string) {
+    this.source = source;
+  }
+
+  /** What is said as it was keeps its exact spelling; a number that is not becomes a string. */
+  say(start: number, end: number, leaf: string, changed: string): void {
+    if (changed === leaf) return;
+    this.out += this.source.slice(this.from, start) + JSON.stringify(changed);
+    this.from = end;
+  }
+
+  text(): string {
+    return this.from === 0 ? this.source : this.out + this.source.slice(this.from);
+  }
 }
 
 /**
@@ -18,12 +57,20 @@ export function replaceLeaves(json: string, change: (leaf: string) => string): s
   } catch {
     return null;
   }
-  return json.replace(LEAF, (token) => {
-    const isText = token.charCodeAt(0) === QUOTE;
-    // A measure is nobody's number.
-    if (!isText && /[.eE]/.test(token)) return token;
-    const leaf = isText ? textOf(token) : token;
-    const changed = change(leaf);
-    return changed === leaf ? token : JSON.stringify(changed);
-  });
+  const respelled = new Respelled(json);
+  for (let at = 0; at < json.length; ) {
+    const code = json.charCodeAt(at);
+    let end = at + 1;
+    if (code === QUOTE) {
+      end = afterString(json, at);
+      const leaf = textOf(json, at, end);
+      respelled.say(at, end, leaf, change(leaf));
+    } else if (startsNumber(code)) {
+      end = afterNumber(json, at);
+      const leaf = json.slice(at, end);
+      if (isWhole(leaf)) respelled.say(at, end, leaf, change(leaf));
+    }
+    at = end;
+  }
+  return respelled.text();
 }

@@ -12,17 +12,17 @@ export interface Member {
   readonly valueEnd: number;
 }
 
-const QUOTE = 34;
-const COMMA = 44;
+export const QUOTE = 34;
+export const COMMA = 44;
 const COLON = 58;
-const OPEN_BRACKET = 91;
+export const OPEN_BRACKET = 91;
 const BACKSLASH = 92;
-const CLOSE_BRACKET = 93;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
+export const CLOSE_BRACKET = 93;
+export const OPEN_BRACE = 123;
+export const CLOSE_BRACE = 125;
 
 /** Offset behind the closing quote of the string that starts at `at`. */
-function afterString(text: string, at: number): number {
+export function afterString(text: string, at: number): number {
   let end = at;
   for (;;) {
     end = text.indexOf('"', end + 1);

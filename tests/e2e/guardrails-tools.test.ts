@@ -1,26 +1,34 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowOf } from "../support/admin.ts";
-import { startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowOf, rowsOf } from "../support/admin.ts";
+import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
-import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
+import { grant, handshakeClient, newTeam, post, stateless, statelessClient, type Team, textOf } from "./mcp-harness.ts";
 
 /** Guardrails on what is sent to tool servers. */
 let world: World;
 let server: ToolServerFixture;
+let old: ToolServerFixture;
 let url: string;
+let urls: { readonly new: string; readonly old: string; readonly virtual: string };
 let team: Team;
 
 beforeAll(async () => {
   world = await startWorld();
   server = startStatelessServer();
+  old = startHandshakeServer();
   team = await newTeam(world.admin, "guarded");
   const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "tools", base_url: server.baseUrl });
   await grant(world.admin, "tools for guarded", id, [team.groupId], {});
   await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: "tool wall", group_ids: [team.groupId], surfaces: { mcp_input: true }, builtin: { pii_enabled: true, secrets_enabled: true } });
+  const { id: oldId } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "old tools", base_url: old.baseUrl });
+  await grant(world.admin, "old tools for guarded", oldId, [team.groupId], {});
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "all tools", members: [{ mcp_server_id: oldId, slug: "old" }], group_ids: [team.groupId] });
   url = `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+  urls = { new: url, old: `${world.gateway.runtimeUrl}/v1/proxy/mcp/${oldId}`, virtual: `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}` };
 });
 afterAll(async () => {
   await server.stop();
+  await old.stop();
   await world.end();
 });
 
@@ -44,4 +52,50 @@ test("a secret reaches no tool server", async () => {
   const row = await rowOf(world.admin, { id: answer.headers.get("x-request-id") });
   expect(row).toMatchObject({ guardrail_blocked: true, guardrail_check: "secrets", success: false, error_type: "guardrail_blocked" });
   expect(JSON.stringify(row)).not.toContain("ghp_");
+});
+
+const SECRET = "ghp_k3XbWq9LmZ7vTn2RcYd5HfPs8JgA1uEoGi4Q";
+
+/** Newest first. */
+const blocked = (atLeast: number) => rowsOf(world.admin, { guardrail_blocked: true }, atLeast);
+
+describe.each([
+  ["a handshake client", handshakeClient],
+  ["a stateless client", statelessClient],
+] as const)("what %s answers when a tool server asks", (_client, connect) => {
+  const answered = async (at: string, name: string) => {
+    const client = await connect(at, team.apiKey, {}, name);
+    try {
+      return await client.callTool({ name: at.includes("/vmcp/") ? "old__ask" : "ask", arguments: {} }).then(textOf, (error: Error) => error.message);
+    } finally {
+      await client.close();
+    }
+  };
+
+  test.each(["new", "old", "virtual"] as const)("is redacted like arguments (%s server)", async (which) => {
+    expect(await answered(urls[which], "joe@example.com")).toBe("hello [REDACTED:email]");
+  });
+
+  test.each(["new", "old", "virtual"] as const)("reaches no tool server where it is blocked, and nobody waits for it (%s server)", async (which) => {
+    const before = (await blocked(0)).length;
+    const said = await answered(urls[which], SECRET);
+    expect(said).toContain(connect === handshakeClient ? "withheld" : "blocked by a guardrail (secrets)");
+    expect([...server.seen, ...old.seen].map(({ body }) => body).join("")).not.toContain("ghp_");
+    const rows = await blocked(before + 1);
+    expect(rows).toHaveLength(before + 1);
+    expect(rows[0]).toMatchObject(connect === handshakeClient ? { guardrail_action: "block", http_status_code: 202, success: true, tags: ["answer_withheld"] } : { guardrail_action: "block", http_status_code: 403, error_type: "guardrail_blocked" });
+    expect(JSON.stringify(rows)).not.toContain("ghp_");
+  });
+});
+
+test("what a client's model says for a tool server is looked at, whatever it consists of", async () => {
+  const blocks = [{ type: "text", text: "joe@example.com" }, { type: "image", data: "am9lQGV4YW1wbGUuY29t", mimeType: "image/png" }, { type: "tool_use", id: "1", name: "mail", input: { to: "ann@example.com" } }, { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: "eve@example.com" }] }];
+  await post(url, team.apiKey, stateless(9, "tools/call", { name: "ask", arguments: {}, requestState: "asked-once", inputResponses: { who: { role: "assistant", model: "m", content: blocks }, one: { role: "assistant", model: "m", content: { type: "text", text: "bob@example.com" } }, odd: { content: { "amy@example.com": { deep: ["tom@example.com"] } }, more: "kim@example.com" }, roots: { roots: [{ uri: "file:///home/amy@example.com" }] } } }));
+  const { inputResponses } = JSON.parse(server.seen.at(-1)?.body ?? "{}").params;
+  const redacted = "[REDACTED:email]";
+  expect(inputResponses.who.content).toEqual([{ type: "text", text: redacted }, blocks[1], { type: "tool_use", id: "1", name: "mail", input: { to: redacted } }, { type: "tool_result", toolUseId: "2", content: [{ type: "text", text: redacted }] }]);
+  expect(inputResponses.one.content.text).toBe(redacted);
+  // What is no answer of the protocol may still be read by a server.
+  expect(inputResponses.odd).toEqual({ content: { [redacted]: { deep: [redacted] } }, more: redacted });
+  expect(inputResponses.roots.roots).toEqual([{ uri: "file:///home/amy@example.com" }]);
 });

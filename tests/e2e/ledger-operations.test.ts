@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import pg from "pg";
 import { doctorCommand } from "../../server/cli/doctor.ts";
@@ -124,4 +124,23 @@ test("checkpoints of calls and of the admin log are in their file and in their b
   expect(lines.map((line) => JSON.parse(line).note).toSorted()).toEqual(stored);
   expect([...bucket.objects.values()].map((body) => JSON.parse(body).note).toSorted()).toEqual(stored);
   expect(new Set(bucket.requests.map(({ status }) => status))).toEqual(new Set([200, 503]));
+});
+
+test("the doctor finds what was cut off behind the newest checkpoint of the file", async () => {
+  const file = targets.GW_AUDIT_CHECKPOINT_FILE as string;
+  const chains = async (env: Record<string, string>) => {
+    let printed = "";
+    await doctorCommand(["--json"], { GW_DATA_DIR: world.gateway.dataDir, DATABASE_URL: world.databaseUrl, ...env }, { stdout: (text) => void (printed += text), stderr: () => undefined });
+    return JSON.parse(printed).findings.filter(({ about }: any) => about === "audit chain" || about === "checkpoint file");
+  };
+  await sql("UPDATE audit_rows SET http_status_code = 200 WHERE chain_seq = 2");
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok", detail: `${file} has checkpoints of 2 chain(s)` }, { state: "ok", detail: expect.stringContaining("intact") }]);
+  // As a restored backup, which holds in itself.
+  await sql("TRUNCATE audit_checkpoints; DELETE FROM audit_rows WHERE chain_seq > 2; UPDATE audit_chains SET head_seq = 2, last_checkpoint_seq = NULL, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_seq = 2)");
+  expect(await chains({})).toMatchObject([{ state: "ok", detail: expect.stringContaining("intact") }]);
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
+  await sql("TRUNCATE audit_rows, audit_checkpoints; DELETE FROM audit_chains");
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
+  appendFileSync(file, '{"type":"checkpoint"');
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "wrong", detail: expect.stringMatching(/in its newest part, line \d+: /) }]);
 });

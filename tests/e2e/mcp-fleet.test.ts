@@ -33,6 +33,7 @@ beforeAll(async () => {
     return id as string;
   };
   ids = { handshake: await register("handshake", handshakeFixture()), stateless: await register("stateless", statelessFixture()) };
+  for (const id of Object.values(ids)) await usable(`mcp/${id}`);
 });
 afterAll(async () => {
   await Promise.all(gateways.map((gateway) => gateway.stop()));
@@ -105,9 +106,9 @@ test.each(["handshake", "stateless"] as const)("an approval that one process ask
   }
 });
 
-/** Waits until the team may use what is at a path at either process: what was configured at one reaches the other a moment later. */
-async function usable(path: string): Promise<void> {
-  for (const { runtimeUrl } of gateways) while ((await post(`${runtimeUrl}/v1/proxy/${path}`, team.apiKey, stateless(0, "tools/list"))).status !== 200) await Bun.sleep(20);
+/** Waits until a team may use what is at a path at either process: what was configured at one reaches the other a moment later. */
+async function usable(path: string, { apiKey } = team): Promise<void> {
+  for (const { runtimeUrl } of gateways) while ((await post(`${runtimeUrl}/v1/proxy/${path}`, apiKey, stateless(0, "tools/list"))).status !== 200) await Bun.sleep(20);
 }
 
 test.each(["handshake", "stateless"] as const)("whoever listens at either process hears of a change once (%s server)", async (dialect) => {
@@ -197,6 +198,7 @@ describe("the way to an approval, with every request at the next process", () =>
   beforeAll(async () => {
     careful = await newTeam(admin, "careful");
     for (const [name, id] of Object.entries(ids)) await grant(admin, `${name} with care`, id, [careful.groupId], { approval_required_tools: ["test_simple_text"] });
+    for (const id of Object.values(ids)) await usable(`mcp/${id}`, careful);
   });
 
   test.each(["handshake", "stateless"] as const)("of a handshake client at a %s server", async (server) => {

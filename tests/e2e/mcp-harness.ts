@@ -21,20 +21,20 @@ export async function grant(admin: AdminClient, name: string, serverId: string, 
   return admin.post("/v1/admin/server-configs", { tenant_id: "default", mcp_server_id: serverId, name, group_ids: groupIds, enabled: true, ...rest });
 }
 
-const ANSWER = { action: "accept" as const, content: { name: "Ada" } };
+const answerOf = (name: string) => async () => ({ action: "accept" as const, content: { name } });
 
-/** The first official client, which speaks the handshake dialect only. */
-export async function handshakeClient(url: string, apiKey: string, headers: Record<string, string> = {}): Promise<FirstClient> {
+/** The first official client, which speaks the handshake dialect only. `name` is what it answers when a server asks. */
+export async function handshakeClient(url: string, apiKey: string, headers: Record<string, string> = {}, name = "Ada"): Promise<FirstClient> {
   const client = new FirstClient({ name: "first", version: "1" }, { capabilities: { elicitation: {} } });
-  client.setRequestHandler(ElicitRequestSchema, async () => ANSWER);
+  client.setRequestHandler(ElicitRequestSchema, answerOf(name));
   await client.connect(new FirstTransport(new URL(url), { requestInit: { headers: { "x-api-key": apiKey, ...headers } } }) as never);
   return client;
 }
 
 /** The second official client, held to the stateless dialect. */
-export async function statelessClient(url: string, apiKey: string, headers: Record<string, string> = {}): Promise<Client> {
+export async function statelessClient(url: string, apiKey: string, headers: Record<string, string> = {}, name = "Ada"): Promise<Client> {
   const client = new Client({ name: "second", version: "1" }, { capabilities: { elicitation: {} }, versionNegotiation: { mode: { pin: "2026-07-28" } } });
-  client.setRequestHandler("elicitation/create", async () => ANSWER);
+  client.setRequestHandler("elicitation/create", answerOf(name));
   await client.connect(new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { "x-api-key": apiKey, ...headers } } }));
   return client;
 }

@@ -193,6 +193,31 @@ describe("what is refused", () => {
     expect([answer.status, answer.body.id, answer.body.error.code]).toEqual([400, 5, -32020]);
   });
 
+  test("an argument's header that does not say the argument, however the tool writes the header's name: 400 and -32020", async () => {
+    const tools = [{ name: "find", inputSchema: { type: "object", properties: { region: { type: "string", "x-mcp-header": "Region" } } } }];
+    const told: (string | null)[] = [];
+    const server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      async fetch(request) {
+        const { id, method } = (await request.json()) as { id: number; method: string };
+        if (method === "tools/call") told.push(request.headers.get("mcp-param-region"));
+        const result = method === "server/discover" ? { supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" } : method === "tools/list" ? { tools, ttlMs: 0, cacheScope: "private" } : { content: [] };
+        return Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...result } });
+      },
+    });
+    const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "regions", base_url: `http://127.0.0.1:${server.port}` });
+    const regional = await newTeam(world.admin, "regional");
+    await grant(world.admin, "regions", id, [regional.groupId]);
+    const find = stateless(5, "tools/call", { name: "find", arguments: { region: "eu" } });
+    const other = await post(at(id), regional.apiKey, find, { "Mcp-Param-Region": "us" });
+    expect([other.status, other.body.error.code]).toEqual([400, -32020]);
+    expect((await post(at(id), regional.apiKey, find, { "Mcp-Param-Region": "eu" })).status).toBe(200);
+    expect((await post(at(id), regional.apiKey, find)).status).toBe(200);
+    expect(told).toEqual(["eu", "eu"]);
+    await server.stop(true);
+  });
+
   test("an encoded name is compared decoded, and absent headers pass", async () => {
     expect((await post(at(modernId), team.apiKey, call, { "mcp-name": `=?base64?${btoa("echo")}?=` })).status).toBe(200);
     expect((await post(at(modernId), team.apiKey, call)).status).toBe(200);

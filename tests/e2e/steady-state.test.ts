@@ -3,6 +3,7 @@ import { compose, type Gateway } from "../../server/compose.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { serveModels, signIn } from "../support/admin.ts";
+import { BESIDE } from "../support/beside.ts";
 import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
@@ -28,9 +29,6 @@ afterAll(async () => {
   await closeDatabase();
   await removeDirectory(dataDir);
 });
-
-/** What runs beside the calls and would run without them: following configuration, shipping the ledger, hearing of erasures, expiring approvals. */
-const BESIDE = /config_changes|config_version|audit_|usage_hourly|count\(\*\) AS total FROM data_erasures|^update "approvals" set "status"|^(begin|commit|rollback|set )/i;
 
 test("a call in steady state reads no database", async () => {
   const upstream = startFakeUpstream();

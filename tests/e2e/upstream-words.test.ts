@@ -13,6 +13,7 @@ const STREAMS: Readonly<Record<string, string>> = {
   "/v1/responses":
     event({ type: "response.created", response, sequence_number: 0 }, "response.created") +
     event({ type: "response.failed", response: { ...response, status: "failed", error: { code: "server_error", message: "The vendor gave up." } }, sequence_number: 1 }, "response.failed"),
+  "/cut/v1/responses": event({ type: "response.created", response, sequence_number: 0 }, "response.created") + event({ type: "response.in_progress", response, sequence_number: 1 }, "response.in_progress"),
   "/v1/messages":
     event({ type: "message_start", message: { id: "msg_1", type: "message", role: "assistant", model: "m", content: [], stop_reason: null, stop_sequence: null, usage: { input_tokens: 1, output_tokens: 1 } } }, "message_start") +
     event({ type: "error", error: { type: "overloaded_error", message: "The vendor gave up." } }, "error"),
@@ -35,12 +36,14 @@ beforeAll(async () => {
   const group = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "team", group_type: "team" });
   const provider = (provider_key: string, api_format: string, base_url: string, more = {}) => admin.post("/v1/admin/providers", { tenant_id: "default", provider_key, api_format, base_url, ...more });
   await provider("fake-openai", "openai", `${vendor.origin}/v1`);
+  await provider("fake-cut", "openai", `${vendor.origin}/cut/v1`);
   await provider("fake-anthropic", "anthropic", vendor.origin);
   await provider("fake-gemini", "gemini", vendor.origin);
   await provider("fake-bedrock", "bedrock", vendor.origin, { api_key: "bearer" });
   await provider("fake-vertex", "vertex", `${vendor.origin}/v1/projects/p/locations/global`, { api_key: "bearer" });
   const model = (name: string, owner: string, modes: readonly string[], model_name = "m") => admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name, provider: owner, modes, group_ids: [group.id] });
   await model("openai", "fake-openai", ["chat", "responses"]);
+  await model("cut", "fake-cut", ["responses"]);
   await model("anthropic", "fake-anthropic", ["chat"]);
   await model("gemini", "fake-gemini", ["chat"]);
   await model("bedrock-embed", "fake-bedrock", ["embedding"], "amazon.titan-embed-text-v2:0");
@@ -82,6 +85,12 @@ describe("a stream that its provider lets fail", () => {
     const text = await answer.text();
     expect(text.split("The vendor gave up.")).toHaveLength(2);
     expect(text).not.toContain("upstream_interrupted");
+  });
+
+  test("the gateway's own words are numbered like what came before them", async () => {
+    const text = await (await call("/v1/proxy/llm/responses", { model: "cut", input: "Hi", stream: true })).text();
+    expect(text).toContain("upstream_interrupted");
+    expect([...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => number)).toEqual(["0", "1", "2"]);
   });
 
   test("one JSON array ends as one", async () => {

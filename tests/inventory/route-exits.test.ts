@@ -44,7 +44,7 @@ function breakable(surface: Surface): Surface {
       return { view: EMPTY_VIEW, answer: () => answerTo(fault, call) } satisfies Exchange;
     },
     refusal: (refusal, call) => (call !== null && faultOf(call.request) === "in telling the refusal" ? broken("in telling the refusal") : surface.refusal(refusal, call)),
-    streamError: (refusal, call, begun) => surface.streamError(refusal, call, begun),
+    streamError: (refusal, call, last) => surface.streamError(refusal, call, last),
   };
 
   async function answerTo(fault: Fault, call: Parameters<Exchange["answer"]>[0]): Promise<Awaited<ReturnType<Exchange["answer"]>>> {

@@ -1,4 +1,4 @@
-import { duplicateMember, membersOf } from "../../wire/json-members.ts";
+import { repeatedName } from "../../wire/repeated-name.ts";
 
 /** What a policy's key names in a tool call's arguments: values to judge (none when the key is absent), or why they cannot be read. */
 export type ArgumentValues = { readonly kind: "values"; readonly values: readonly unknown[] } | { readonly kind: "unreadable"; readonly why: string };
@@ -16,7 +16,7 @@ export function argumentValues(text: string, key: string | null, whole: boolean)
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
-    if (hasDuplicate(text, 0)) return { kind: "unreadable", why: "The arguments name a member twice." };
+    if (repeatedName(text) !== null) return { kind: "unreadable", why: "The arguments name a member twice." };
   } catch {
     return { kind: "unreadable", why: "The arguments are not JSON." };
   }
@@ -32,35 +32,4 @@ function at(value: unknown, path: readonly string[]): unknown[] {
   if (typeof value !== "object" || value === null) return [];
   if (Object.hasOwn(value, first)) return at((value as Record<string, unknown>)[first], rest);
   return Array.isArray(value) ? value.flatMap((item) => at(item, path)) : [];
-}
-
-function hasDuplicate(text: string, depth: number): boolean {
-  if (depth > DEPTH) return true;
-  const opening = text.trimStart()[0];
-  if (opening !== "{" && opening !== "[") return false;
-  // The scanner reads objects; a list is read as one by naming each of its items.
-  if (opening === "[") return itemsOf(text).some((item) => hasDuplicate(item, depth + 1));
-  const members = membersOf(text);
-  return duplicateMember(members) !== null || members.some(({ valueStart, valueEnd }) => hasDuplicate(text.slice(valueStart, valueEnd), depth + 1));
-}
-
-/** The source text of each item of a list that has already parsed. */
-function itemsOf(text: string): string[] {
-  const items: string[] = [];
-  let depth = 0;
-  let from = 0;
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i];
-    if (c === '"') {
-      while (text[++i] !== '"') if (text[i] === "\\") i++;
-    } else if (c === "[" || c === "{") {
-      if (++depth === 1) from = i + 1;
-    } else if (c === "]" || c === "}") {
-      if (--depth === 0) items.push(text.slice(from, i));
-    } else if (c === "," && depth === 1) {
-      items.push(text.slice(from, i));
-      from = i + 1;
-    }
-  }
-  return items;
 }

@@ -15,6 +15,23 @@ function judge(change: Partial<ArgumentPolicy>, args: unknown) {
   return made.policy.judge(typeof args === "string" ? args : JSON.stringify(args));
 }
 
+test("a statement that was judged before is judged the same, and by each policy for itself", async () => {
+  const sql = { analyzer: "sql", rules: [{ deny_if: "writes", message: "Reading only." }] } as const;
+  const [strict, trusting] = [{}, { read_functions: ["app.report"] }].map((change) => {
+    const made = compilePolicy({ ...BASE, ...sql, ...change });
+    if (!made.ok) throw new Error(JSON.stringify(made.fields));
+    return made.policy;
+  });
+  await strict?.prepare();
+  for (let times = 0; times < 3; times++) {
+    expect(strict?.judge('{"a":"SELECT app.report()"}')).toMatchObject({ rule: "writes" });
+    expect(trusting?.judge('{"a":"SELECT app.report()"}')).toBeNull();
+    expect(strict?.judge('{"a":"SELECT 1"}')).toBeNull();
+    expect(strict?.judge('{"a":"SELECT 1; DROP TABLE a"}')).toMatchObject({ rule: "writes" });
+    expect(strict?.judge('{"a":"SELEC 1"}')).toMatchObject({ rule: "unparseable" });
+  }
+});
+
 describe("a policy that does not hold together names the field", () => {
   const cases: readonly (readonly [Partial<ArgumentPolicy>, string[]])[] = [
     [{}, []],

@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../call.ts";
+import { tag } from "../record/tag.ts";
 import { judgeToolCall, type ToolCallJudgement } from "./judge-tool-call.ts";
 
 /**
@@ -16,7 +17,8 @@ export function governToolCall(call: Call, toolName: string, argumentsText: Para
 }
 
 /** The denial is what the row names; of warnings it names the first, and lists all. */
-function note({ row }: Call, { denied, warnings }: ToolCallJudgement): void {
+function note(call: Call, { denied, warnings }: ToolCallJudgement): void {
+  const { row } = call;
   row.argument_policy_denied = denied !== null || row.argument_policy_denied === true;
   if (denied !== null) row.argument_policy_id = denied.policy_id;
   else if (warnings[0] !== undefined) row.argument_policy_id ??= warnings[0].policy_id;
@@ -25,8 +27,7 @@ function note({ row }: Call, { denied, warnings }: ToolCallJudgement): void {
   const facts = (row.custom_metadata ?? {}) as { readonly argument_policies?: readonly object[] };
   const told = hits.map(({ policy_id, policy, tool, argument_key, severity, rule }) => ({ policy_id, policy, tool, argument_key, severity, rule }));
   row.custom_metadata = { ...facts, argument_policies: [...(facts.argument_policies ?? []), ...told].slice(0, MOST_TOLD) };
-  const tags = (row.tags as string[] | undefined) ?? [];
-  if (warnings.length > 0 && !tags.includes(WARNED)) row.tags = [...tags, WARNED];
+  if (warnings.length > 0) tag(call, WARNED);
 }
 
 const MOST_TOLD = 20;

@@ -26,7 +26,7 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
     const server = servers.find(({ url }) => url === request.url) ?? servers.find(({ baseUrl: base }) => request.url.startsWith(`${base}/`));
     if (server?.authType !== "oauth" || call.identity === null) return parts.send(request);
     const principal = principalOfIdentity(call.identity);
-    const own = callerToken(server, call.request);
+    const own = callerToken(server, call);
     let stored: StoredTokens | null = null;
     if (own === null) {
       const usable = await usableTokens(parts, principal, server, call.identity.grantId);
@@ -67,7 +67,7 @@ export async function authorizationRequired(parts: ServerAuthorizationParts, cal
 
 /** 403: what is there is not enough. What it was given for is asked for again, so that nothing that worked is lost. */
 async function scopeRequired(parts: ServerAuthorizationParts, call: Call, server: ToolServerEntry, wanted: readonly string[]): Promise<Refusal> {
-  const held = call.identity === null || callerToken(server, call.request) !== null ? null : await heldTokens(parts, principalOfIdentity(call.identity), server);
+  const held = call.identity === null || callerToken(server, call) !== null ? null : await heldTokens(parts, principalOfIdentity(call.identity), server);
   return required(parts, call, server, "upstream_scope_required", [...new Set([...(held?.scopes ?? []), ...wanted])]);
 }
 

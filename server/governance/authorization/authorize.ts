@@ -60,7 +60,7 @@ async function connectSender(parts: AuthorizationParts, call: Call, broker: Brok
   const wanted: Wanted = { kind: "connect", tenantId: proven.tenantId, type: proven.type, id: proven.id, name: call.identity.username ?? call.identity.credentialName, scope: scopesOf(query.get("scope")).join(" ") };
   const answer = await toIssuer(parts, broker, wanted, proven, browser);
   if (isRefusal(answer) || answer.kind !== "redirect") return answer;
-  return { ...answer, cookie, ...(call.request.headers.get("accept")?.includes("application/json") === true ? { asData: true } : {}) };
+  return { ...answer, cookie, ...(call.headers.get("accept")?.includes("application/json") === true ? { asData: true } : {}) };
 }
 
 /** To the issuer with what the client said, for the resource that the gateway stands for. */
@@ -90,7 +90,7 @@ function asked(parts: AuthorizationParts, broker: Broker, wanted: Wanted, proble
 /** The person has answered: on to the issuer, or back. */
 export async function decide(parts: AuthorizationParts, call: Call, broker: Broker, { form }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
   const { origin } = new URL(broker.broker);
-  const from = call.request.headers.get("origin");
+  const from = call.headers.get("origin");
   const opened = openWanted(parts, broker, form.get("request") ?? "");
   if (opened === null || (from !== null && from !== origin && from !== "null") || !isBrowser(call.request, opened.browser)) return refuse("oauth_answer_refused");
   const { wanted, browser } = opened;

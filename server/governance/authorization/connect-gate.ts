@@ -34,7 +34,7 @@ export async function connectGate(tools: ToolParts, call: Call, request: ToolReq
   const unrecorded = departure(call, server.url, null, { begin });
   if (unrecorded !== null) return unrecorded;
   const answered = takeAnswer(parts, request);
-  if (callerToken(server, call.request) !== null) return null;
+  if (callerToken(server, call) !== null) return null;
   let usable: Awaited<ReturnType<typeof usableTokens>>;
   try {
     usable = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);

@@ -21,7 +21,7 @@ export type OAuthDispatch = (call: Call, request: BrokerRequest) => Promise<Brok
 /** The OAuth broker (interface 4.5): every request to it, whoever sends it. */
 export function oauthDispatch(parts: AuthorizationParts & Pick<ToolParts, "begin" | "origins">): OAuthDispatch {
   return async (call, request) => {
-    const stranger = refuseHost(call.request, parts.origins);
+    const stranger = refuseHost(call, parts.origins);
     if (stranger !== null) return stranger;
     // Any of them may have to ask the server or its issuer.
     const unrecorded = departure(call, call.path, null, parts);

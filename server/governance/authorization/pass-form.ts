@@ -9,7 +9,7 @@ import type { BrokerAnswer } from "./broker-request.ts";
 export async function passForm(parts: Pick<AuthorizationParts, "send">, call: Call, url: string, form: URLSearchParams, set: Readonly<Record<string, string>>): Promise<BrokerAnswer | Refusal> {
   const sent = new URLSearchParams(form);
   for (const [name, value] of Object.entries(set)) sent.set(name, value);
-  const own = call.request.headers.get("authorization");
+  const own = call.headers.get("authorization");
   // How the client shows itself to the issuer; a key of the gateway is no such thing.
   const headers: Record<string, string> = own !== null && /^basic /i.test(own) ? { authorization: own } : {};
   const answer = await askJson(parts.send, { url, method: "POST", headers: { "content-type": "application/x-www-form-urlencoded", ...headers }, body: sent.toString() });

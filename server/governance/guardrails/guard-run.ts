@@ -1,6 +1,7 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { replaceLeaves } from "../../wire/json-leaves.ts";
 import type { Call } from "../call.ts";
+import { isKnownClean, noteClean } from "./clean-texts.ts";
 import type { Action, Check } from "./finding.ts";
 import { type Decided, HoldBack } from "./hold-back.ts";
 import { redactText } from "./redact.ts";
@@ -59,9 +60,10 @@ export class GuardRun {
 
   /** The text as it may go on. Once the run has blocked, what it returns must not. */
   text(text: string, guard: TextGuard = this.surface.guard): string {
-    if (guard.rules.length === 0 || text === "") return text;
+    if (guard.rules.length === 0 || text === "" || isKnownClean(guard, text)) return text;
     return this.timed(() => {
       const { text: out, findings, blocked, failed } = redactText(guard, text);
+      if (findings.length === 0 && blocked === null && !failed) noteClean(guard, text);
       this.note(findings, blocked, failed);
       return out;
     });

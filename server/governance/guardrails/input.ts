@@ -3,6 +3,7 @@ import { refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
+import { tag } from "../record/tag.ts";
 import type { RequestView } from "../view.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
 import type { GuardRun } from "./guard-run.ts";
@@ -29,10 +30,14 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
   run.tell(call);
   const refusal = run.refusal();
   if (refusal !== null) {
-    forget(call);
-    return refused(refusal);
+    if (view.withhold === null) {
+      forget(call);
+      return refused(refusal);
+    }
+    view.withhold();
+    tag(call, "answer_withheld");
   }
-  if (own || defined) {
+  if (own || defined || refusal !== null) {
     // What was received is not kept: until the call leaves, the record's preview is of what was left.
     call.requestContent = view.content();
     call.row.prompt_fingerprint = view.instructions === null ? null : sha256Hex(view.instructions);
@@ -68,9 +73,10 @@ async function guardSlots(slots: readonly TextSlot[], run: GuardRun, guardOf: (s
       looked = 0;
       await new Promise((resolve) => setImmediate(resolve));
     }
-    const out = slot.kind === "arguments" ? run.json(slot.text, guard) : await run.longText(slot.text, guard);
+    const { text } = slot;
+    const out = slot.kind === "arguments" ? run.json(text, guard) : text.length > TURN ? await run.longText(text, guard) : run.text(text, guard);
     if (run.blocked !== null) return changed;
-    if (out === slot.text) continue;
+    if (out === text) continue;
     slot.replace(out);
     changed = true;
   }

@@ -1,4 +1,3 @@
-import { BoundedMap } from "../../directory/bounded-map.ts";
 import { foldText } from "./folded-text.ts";
 import { type Decided, HoldBack } from "./hold-back.ts";
 import type { TextGuard } from "./text-guard.ts";
@@ -24,20 +23,8 @@ export function redactText(guard: TextGuard, text: string): GuardedText {
   return { text: out, findings: stream.findings, blocked: stream.blocked, failed: stream.failed };
 }
 
-/** A name or a word. The answers of tools say the same ones again and again. */
-const WORD = 24;
-const MOST_WORDS = 4_000;
-/** Words that hold nothing, by guard: what a text holds depends on nothing but the text and the guard. */
-const cleanWords = new WeakMap<TextGuard, BoundedMap<string, true>>();
-
 /** Asks every detector what a stream of one piece would. What fails is the stream's to tell. */
 function holdsNothing(guard: TextGuard, text: string): boolean {
-  let words = cleanWords.get(guard);
-  if (words === undefined) {
-    words = new BoundedMap(MOST_WORDS);
-    cleanWords.set(guard, words);
-  }
-  if (text.length <= WORD && words.get(text) === true) return true;
   try {
     const folded = foldText(text);
     const from = folded.toFolded(0);
@@ -46,6 +33,5 @@ function holdsNothing(guard: TextGuard, text: string): boolean {
   } catch {
     return false;
   }
-  if (text.length <= WORD) words.set(text, true);
   return true;
 }

@@ -17,7 +17,8 @@ import { heldOf, NOTHING_USED, usedOf } from "./counters.ts";
 import { announce, crossings } from "./crossings.ts";
 import { denialRefusal, quotaRefusal, rateOf } from "./limit-refusals.ts";
 import { Lending } from "./lending.ts";
-import { type CallPlan, memberPlan, nestedPlan, planFor, planTurnsAt, unpaced, withRun } from "./plan.ts";
+import { KeptPlans } from "./kept-plans.ts";
+import { type CallPlan, memberPlan, nestedPlan, planFor, unpaced, withRun } from "./plan.ts";
 import { principalOf } from "../tools/tool-parts.ts";
 import { toolPlan } from "./tool-plan.ts";
 import { RunCeilings } from "./run-ceilings.ts";
@@ -79,7 +80,7 @@ interface Routed {
  */
 export class Limits implements RequestControl {
   readonly name = "limits";
-  private readonly plans = new WeakMap<GroupScope, Map<string, { plan: CallPlan; until: number }>>();
+  private readonly plans = new KeptPlans();
   private readonly routed = new WeakMap<Call, Routed>();
   /** Of the calls that hold something, how they came to the gate. */
   private readonly arrivals = new WeakMap<Call, Arriving>();
@@ -118,7 +119,10 @@ export class Limits implements RequestControl {
     const { maxPayloadBytes } = target.limits;
     if (maxPayloadBytes !== null && ((call.row.request_size_bytes as number | null | undefined) ?? 0) > maxPayloadBytes) return refused(refuse("tool_payload_too_large"));
     if (view.tool.method === null && call.request.method === "GET") return PASS;
-    const plan = toolPlan(scope, target.server.id, principalOf(call), arrivalOf(call));
+    const serverId = target.server.id;
+    const principal = principalOf(call);
+    const at = arrivalOf(call);
+    const plan = this.plans.of(scope, `tools ${serverId} ${principal}`, at, () => toolPlan(scope, serverId, principal, at));
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
       const arriving: Arriving = { id: call.id, call, view, model: null, plan, worst: null, toolCalls: 0, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls: 0 }, ahead: null };
@@ -228,20 +232,13 @@ export class Limits implements RequestControl {
     return this.passSlowly(arriving, held, outcome, key);
   }
 
-  /** What is in memory of a plan for the group and model, good until its windows turn. */
   private planOf(scope: GroupScope, model: ModelEntry, at: number, make: typeof planFor): CallPlan {
-    let plans = this.plans.get(scope);
-    if (plans === undefined) {
-      plans = new Map();
-      this.plans.set(scope, plans);
-    }
     const key = make === planFor ? model.id : `${make === memberPlan ? "member" : "nested"} ${model.id}`;
-    const known = plans.get(key);
-    if (known !== undefined && at < known.until && at >= known.until - 86_400_000) return known.plan;
-    const plan = make(scope, model, at);
-    plans.set(key, { plan, until: planTurnsAt(plan, at) });
-    this.warming.keep(`${scope.groupId} ${key}`, plan, scope.tenant);
-    return plan;
+    return this.plans.of(scope, key, at, () => {
+      const plan = make(scope, model, at);
+      this.warming.keep(`${scope.groupId} ${key}`, plan, scope.tenant);
+      return plan;
+    });
   }
 
   private arrive(call: Call, view: RequestView, model: ModelEntry, plan: CallPlan, members: readonly CallPlan[]): Arriving | Refusal {

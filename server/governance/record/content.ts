@@ -28,13 +28,14 @@ function capBytes(text: string): string {
   return bytes.byteLength <= PREVIEW_BYTES ? text : decoder.decode(bytes.subarray(0, PREVIEW_BYTES)).replace(/\uFFFD+$/, "");
 }
 
-/** The content of an answer sent in pieces: its size, its hash and its beginning, without keeping the rest. */
+/** The content of an answer sent in pieces: its size, its hash, its beginning and its last piece, without keeping the rest. */
 export class SentContent {
   private readonly hash: Hash = createHash("sha256");
   private readonly head: Uint8Array[] = [];
   private headBytes = 0;
   private readonly keepsHead: boolean;
   bytes = 0;
+  last: Uint8Array | null = null;
 
   /** A stream that stays open for hours must not hold its beginning for nothing. */
   constructor(keepsHead: boolean) {
@@ -44,6 +45,7 @@ export class SentContent {
   add(piece: Uint8Array): void {
     this.hash.update(piece);
     this.bytes += piece.byteLength;
+    if (piece.byteLength > 0) this.last = piece;
     if (this.keepsHead && this.headBytes < PREVIEW_BYTES) {
       this.head.push(piece);
       this.headBytes += piece.byteLength;

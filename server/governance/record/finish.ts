@@ -34,7 +34,6 @@ export interface Sent {
 export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
   const { row } = call;
   for (const tell of call.beforeRecord) tell();
-  const mode = keptBodies(call);
   row.http_status_code = outcome.status;
   row.success = outcome.errorType === null;
   row.error_type = outcome.errorType;
@@ -44,12 +43,18 @@ export function closeRecord(call: Call, outcome: Outcome, sent: Sent): void {
   row.response_content_hash = sent.hash;
   row.response_body_preview = sent.preview;
   noteAttempts(call);
-  row.request_headers = sanitisedHeaders(call.request.headers);
-  row.response_headers = sanitisedHeaders(Object.entries(sent.headers));
-  if (call.requestContent !== null) {
-    row.request_content_hash ??= sha256Hex(call.requestContent);
-    row.request_body_preview = previewOf(call.requestContent, mode);
-  }
+  row.response_headers = sanitisedHeaders(sent.headers);
+  noteRequest(call);
+}
+
+/** Tells on the row what is kept of the request. Done while an upstream is waited for, it costs the caller no time. */
+export function noteRequest(call: Call): void {
+  const { row, requestContent } = call;
+  if (call.notedContent === requestContent) return;
+  call.notedContent = requestContent;
+  row.request_headers = sanitisedHeaders(call.headers.all);
+  if (requestContent !== null) row.request_content_hash ??= sha256Hex(requestContent);
+  row.request_body_preview = requestContent === null ? null : previewOf(requestContent, keptBodies(call));
 }
 
 /** More than one attempt is told one by one; a single one is told by the row's own fields. */

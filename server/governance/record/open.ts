@@ -1,6 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { type Clock, isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
+import { type NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
 import { pathOf } from "../../kernel/request-path.ts";
 import type { AuditClass, Call } from "../call.ts";
 
@@ -8,14 +9,14 @@ const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
 const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/;
 
 /** A claim of the caller as a row may hold it: printable and at most 200 characters, else as if it had not been made. */
-export function claim(headers: Headers, name: string): string | null {
+export function claim(headers: NamedHeaders, name: string): string | null {
   const value = headers.get(name);
   return value !== null && PRINTABLE.test(value) ? value : null;
 }
 
 /** Mints the call and begins its record with what the request says before anyone has looked at who sent it. */
 export function openCall(request: Request, ip: string, audit: AuditClass, clock: Clock): Call {
-  const { headers } = request;
+  const headers = new RequestHeaders(request.headers);
   const micros = clock.micros();
   const id = ulid(Math.floor(micros / 1000));
   const path = pathOf(request.url);
@@ -45,6 +46,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     id,
     audit,
     request,
+    headers,
     path,
     ip,
     arrivedAt: performance.now(),
@@ -64,6 +66,7 @@ export function openCall(request: Request, ip: string, audit: AuditClass, clock:
     whenEnded: [],
     reservation: null,
     requestContent: null,
+    notedContent: undefined,
     answerReusable: true,
   };
 }

@@ -11,7 +11,7 @@ const CONVERSATION = /^[0-9A-HJKMNP-TV-Z]{26}$/;
  * another credential is another run; without one the call is a run of its own.
  */
 export function joinRun(call: Call, identity: Identity, secrets: SecretBox): void {
-  const { headers } = call.request;
+  const { headers } = call;
   const { row } = call;
   const runId = claim(headers, "x-gw-run-id");
   row.root_task_id = runId === null ? call.id : rootTaskId(secrets, identity, runId);

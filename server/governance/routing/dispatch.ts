@@ -8,6 +8,7 @@ import { type Attempt, abortReason, type Call, type Route } from "../call.ts";
 import { costOfAttempt } from "../metering/settle.ts";
 import type { EngineParts } from "../guardrails/engines.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
+import { noteRequest } from "../record/finish.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import { attempt, type AttemptParts, type AttemptResult, providerOf, targetOf } from "./attempt.ts";
 import { chooseMember } from "./choose.ts";
@@ -175,7 +176,9 @@ class Journey {
     if (grouped) parts.health.began(model.id);
     let result: AttemptResult;
     try {
-      result = await attempt(call, { model, prepared, abort: linked?.abort ?? call.abort, timeoutMs: this.timeoutMs, holdHead: grouped, inputCharacters: errand.inputCharacters }, parts);
+      const asked = attempt(call, { model, prepared, abort: linked?.abort ?? call.abort, timeoutMs: this.timeoutMs, holdHead: grouped, inputCharacters: errand.inputCharacters }, parts);
+      noteRequest(call);
+      result = await asked;
     } catch (error) {
       if (grouped) parts.health.ended(model.id);
       throw error;

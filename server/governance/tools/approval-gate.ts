@@ -54,13 +54,13 @@ export async function approvalGate(call: Call, request: ToolRequest, { virtual }
     if (carried === "over") return refuse("approval_token_invalid", "What carries the approval of this call on was used already, or came too late.");
     if (carried !== null) return covered(carried);
     if (!needsApproval(access, name)) return null;
-    const token = call.request.headers.get("x-approval-token");
+    const token = call.headers.get("x-approval-token");
     if (token !== null) {
       const redeemed = await redeemApproval(parts, token, redemption);
       return redeemed === null ? refuse("approval_token_invalid") : covered(redeemed);
     }
     const shows = canShowAddress(call, request, virtual?.id ?? server.id, parts);
-    const session = stateless || !shows ? null : sessionDigest(parts, call.request.headers.get("mcp-session-id") ?? "");
+    const session = stateless || !shows ? null : sessionDigest(parts, call.headers.get("mcp-session-id") ?? "");
     const again = session === null ? null : await redeemShown(parts, session, redemption);
     if (again !== null) return covered(again);
     const approval = await requestApproval(parts, {

@@ -54,8 +54,8 @@ export function addressOf(call: Call, approval: Approval, { authorization, secre
 export function canShowAddress(call: Call, request: ToolRequest, servedAs: string, parts: Pick<ToolParts, "secrets">): boolean {
   if (request.message?.kind !== "request") return false;
   if (request.envelope !== null) return showsAddresses(request.envelope.capabilities);
-  const token = call.request.headers.get("mcp-session-id");
-  if (token === null || call.request.headers.get("accept")?.includes("text/event-stream") !== true) return false;
+  const token = call.headers.get("mcp-session-id");
+  if (token === null || call.headers.get("accept")?.includes("text/event-stream") !== true) return false;
   const owner = `${principalOf(call)}\n${servedAs}`;
   const shows = upstreamSession(parts.secrets, owner, token)?.shows.addresses;
   if (shows !== undefined) return shows;

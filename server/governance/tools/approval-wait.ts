@@ -28,7 +28,7 @@ export async function* heldForApproval(call: Call, request: ToolRequest, url: st
     return found?.status === "pending" ? "wait" : found?.status === "approved" ? redeem(found.id) : notGiven(found);
   };
   try {
-    await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.request.headers.get("mcp-session-id") ?? ""));
+    await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));
     return yield* shownAddress(call, request, { ...addressOf(call, approval, parts), elicitationId: approval.id }, look, () => approvalRequired(approval), parts);
   } catch (error) {
     return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: error instanceof Error ? error.message : String(error) });

@@ -2,8 +2,9 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
+import { tag } from "../record/tag.ts";
 import { type Answer, isRefusal, type StreamAnswer } from "../surface.ts";
-import { errorOf, EVENT_STREAM_HEADERS, tag } from "./relay.ts";
+import { errorOf, EVENT_STREAM_HEADERS } from "./relay.ts";
 import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
 
 /** A call that is held on its caller's own stream until what `ask` asks for has come. */

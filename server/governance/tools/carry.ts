@@ -139,10 +139,15 @@ async function* askedOfClient(call: Call, errand: Errand, requests: JsonObject, 
     if (!isObject(request) || typeof request.method !== "string") return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
     const answer = yield* relayedRequest(call, errand, request.method, request.params === undefined ? null : JSON.stringify(request.params), parts);
     if ("refusal" in answer) return answer;
-    if (answer.given.result === undefined) return { refusal: refuse("input_not_supported", "The client refused the input the tool server asked for.") };
+    if (answer.given.result === undefined) return { refusal: refuse("input_not_supported", notGiven(answer.given.error)) };
     responses[key] = answer.given.result;
   }
   return { given: responses };
+}
+
+function notGiven(error: JsonValue | undefined): string {
+  const why = isObject(error) && typeof error.message === "string" ? ` ${error.message.slice(0, 300)}` : "";
+  return `The client did not give the input the tool server asked for.${why}`;
 }
 
 function stateOwner(call: Call, errand: Errand): string {

@@ -1,13 +1,16 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { Call } from "../call.ts";
 import type { OriginRules } from "./tool-parts.ts";
+
+type Asker = Pick<Call, "headers" | "request">;
 
 const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Keeps pages of other sites from calling tool servers with a key or a name of this machine. A request without an Origin comes from no page. */
-export function refuseOrigin(request: Request, rules: OriginRules): Refusal | null {
-  const { headers } = request;
-  const host = hostOf(request);
-  const stranger = refuseHost(request, rules);
+export function refuseOrigin(call: Asker, rules: OriginRules): Refusal | null {
+  const { headers } = call;
+  const host = hostOf(call);
+  const stranger = refuseHost(call, rules);
   if (stranger !== null) return stranger;
   const origin = headers.get("origin");
   if (origin === null || rules.allowed.has(origin)) return null;
@@ -16,14 +19,14 @@ export function refuseOrigin(request: Request, rules: OriginRules): Refusal | nu
 }
 
 /** A name of another machine that leads here is somebody's trick on a gateway that only this machine should reach. */
-export function refuseHost(request: Request, rules: OriginRules): Refusal | null {
-  const host = hostOf(request);
+export function refuseHost(call: Asker, rules: OriginRules): Refusal | null {
+  const host = hostOf(call);
   const name = hostnameOf(`http://${host}`);
   return rules.loopback && (name === null || !LOOPBACK.has(name)) ? refuse("origin_not_allowed", undefined, { reason: `host ${host.slice(0, 200)}` }) : null;
 }
 
-function hostOf({ headers, url }: Request): string {
-  return headers.get("host") ?? new URL(url).host;
+function hostOf({ headers, request }: Asker): string {
+  return headers.get("host") ?? new URL(request.url).host;
 }
 
 function hostnameOf(url: string): string | null {

@@ -1,4 +1,5 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import type { NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
 import { showsAddresses } from "../../wire/mcp/elicitation.ts";
@@ -6,6 +7,8 @@ import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { type AbortReason, abortReason, type Call, type ToolTarget } from "../call.ts";
+import { noteRequest } from "../record/finish.ts";
+import { tag } from "../record/tag.ts";
 import { readAnswerBody } from "../routing/read-answer.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import type { CarryOn } from "./approval-chain.ts";
@@ -16,7 +19,7 @@ import { knownTool } from "./listed-tools.ts";
 import { offeredToolsText } from "./offered-tools.ts";
 import { answerGate, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
-import { accepted, errorIn, tag } from "./relay.ts";
+import { accepted, errorIn } from "./relay.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
 import { listMustBeRead } from "./registered-tools.ts";
 import { type ClientShows, passedSession, upstreamSession } from "./session-token.ts";
@@ -39,11 +42,11 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const owner = `${principalOf(call)}\n${server.id}`;
   const credentials = await parts.credentials.headersFor(call, server);
   if (isRefusal(credentials)) return credentials;
-  const headers: Record<string, string> = { ...passedHeaders(call.request.headers), ...credentials };
+  const headers: Record<string, string> = { ...passedHeaders(call.headers), ...credentials };
   // Nothing is known of a handshake client without a session.
   let client: JsonObject | null = request.envelope?.capabilities ?? null;
   let shows = begins(message);
-  const token = call.request.headers.get("mcp-session-id");
+  const token = call.headers.get("mcp-session-id");
   if (token !== null && request.envelope === null) {
     const session = upstreamSession(parts.secrets, owner, token);
     if (session === null) return refuse("session_not_found");
@@ -59,9 +62,9 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   }
   if (request.envelope !== null && message?.method != null) {
     const mirrored = message.method === "tools/call" && request.capability !== null ? (knownTool(parts.memory, server, request.capability.name)?.params ?? []) : [];
-    const mismatch = paramMismatch(mirrored, message.params.arguments, call.request.headers);
+    const mismatch = paramMismatch(mirrored, message.params.arguments, call.headers);
     if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);
-    Object.assign(headers, mirroredHeaders(request.envelope.version, message.method, request.capability, { ...writeParamHeaders(mirrored, message.params.arguments), ...paramHeadersOf(call.request.headers) }));
+    Object.assign(headers, mirroredHeaders(request.envelope.version, message.method, request.capability, { ...writeParamHeaders(mirrored, message.params.arguments), ...paramHeadersOf(call.headers) }));
   }
   // Touched members are written anew, and nothing else.
   const body = message === null ? request.body : message.document.text();
@@ -69,7 +72,9 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const unrecorded = departure(call, url, body, parts);
   if (unrecorded !== null) return unrecorded;
   const method = call.request.method;
-  const response = await parts.send({ url, method, headers, abort: call.abort, timeoutMs: server.timeoutMs, ...(body === null || method === "GET" ? {} : { body: typeof body === "string" ? body : new TextDecoder().decode(body) }) });
+  const asked = parts.send({ url, method, headers, abort: call.abort, timeoutMs: server.timeoutMs, ...(body === null || method === "GET" ? {} : { body: typeof body === "string" ? body : new TextDecoder().decode(body) }) });
+  noteRequest(call);
+  const response = await asked;
   if (isRefusal(response)) return response;
   const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
   if (refused !== null) return refused;
@@ -144,7 +149,7 @@ function isJson(response: Response): boolean {
   return response.headers.get("content-type")?.toLowerCase().includes("json") === true;
 }
 
-function passedHeaders(from: Headers): Record<string, string> {
+function passedHeaders(from: NamedHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name of PASSED) {
     const value = from.get(name);
@@ -153,8 +158,10 @@ function passedHeaders(from: Headers): Record<string, string> {
   return headers;
 }
 
-function paramHeadersOf(from: Headers): Record<string, string> {
-  return Object.fromEntries([...from].filter(([name]) => name.startsWith("mcp-param-")));
+function paramHeadersOf({ all }: RequestHeaders): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name in all) if (name.startsWith("mcp-param-")) headers[name] = all[name] as string;
+  return headers;
 }
 
 function answerHeaders(from: Headers): Record<string, string> {

@@ -7,8 +7,8 @@ import type { Call, ToolTarget } from "../call.ts";
 import { GuardRun } from "../guardrails/guard-run.ts";
 import { type Review, reviewDefinition } from "../guardrails/tool-definition.ts";
 import { type SurfaceGuard, surfaceGuard } from "../guardrails/surface-guard.ts";
+import { tag } from "../record/tag.ts";
 import { knownTool } from "./listed-tools.ts";
-import { tag } from "./relay.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 type Parts = Pick<ToolParts, "engines" | "memory" | "db">;

@@ -3,6 +3,7 @@ import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Dialect } from "../../wire/mcp/dialect.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../call.ts";
+import { tag } from "../record/tag.ts";
 import { type Answer, isRefusal, type WholeAnswer } from "../surface.ts";
 import { frameOf, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
 
@@ -48,11 +49,6 @@ export function errorIn(call: Call, value: JsonObject): JsonObject | null {
   if (isObject(value.error)) return value.error;
   if (isObject(value.result) && value.result.isError === true) tag(call, "tool_error");
   return null;
-}
-
-export function tag({ row }: Call, name: string): void {
-  const tags = (row.tags as string[] | undefined) ?? [];
-  if (!tags.includes(name)) row.tags = [...tags, name];
 }
 
 /** Gives the caller one answer when nothing comes before it, else a stream that ends with it. */

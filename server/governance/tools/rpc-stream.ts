@@ -1,5 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import { answers, errorText, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { answers, errorText, readUpstreamRpc, REFUSED, type RpcId } from "../../wire/mcp/rpc.ts";
 import { concat, FrameCutter, frameData } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../../wire/stream.ts";
 
@@ -75,7 +75,7 @@ export class RpcStream implements StreamCodec {
     if (data === null || value === null || value.result === undefined) return frame;
     const changed = this.edit({ text: data, value });
     if (changed === null) return frame;
-    const said = typeof changed === "string" ? changed : errorText((value.id ?? null) as RpcId | null, { code: 4031, message: changed.message, data: { code: changed.code, ...changed.extra } });
+    const said = typeof changed === "string" ? changed : errorText((value.id ?? null) as RpcId | null, { code: REFUSED, message: changed.message, data: { code: changed.code, ...changed.extra } });
     return rewritten(text, said);
   }
 

@@ -25,7 +25,7 @@ const LOOK_MS = 500;
  * comes of it in time. May reject when `look` does.
  */
 export async function* shownAddress(call: Call, { message }: ToolRequest, question: AddressQuestion, look: () => Promise<"wait" | Refusal | null>, unanswered: () => Refusal, parts: ToolParts): AsyncGenerator<string, Refusal | null> {
-  const session = call.request.headers.get("mcp-session-id") ?? "";
+  const session = call.headers.get("mcp-session-id") ?? "";
   const over = new AbortController();
   const uncancellable = cancellableRequest(parts, session, message?.id, call.abort);
   try {

@@ -57,11 +57,11 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
 async function serveHandshake(call: Call, { message }: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
   const owner = `${principalOf(call)}\n${server.id}`;
   if (message?.method === "initialize" && message.kind === "request") return initialized(call, message, server, owner, parts);
-  const token = call.request.headers.get("mcp-session-id");
+  const token = call.headers.get("mcp-session-id");
   if (token === null) return refuse("session_required");
   const session = unsealed(parts.secrets, PURPOSE, owner, token);
   if (session === null) return refuse("session_not_found");
-  const spoken = call.request.headers.get("mcp-protocol-version");
+  const spoken = call.headers.get("mcp-protocol-version");
   if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken)) return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
   const noted = { tenantId: call.identity?.tenantId ?? "", token };
   const sender: Sender = {

@@ -28,7 +28,7 @@ export function toolDispatch(shared: ToolParts): ToolDispatch {
   return async (call, request) => {
     const route = call.tools;
     if (route === null) throw new Error("a call to a tool server was dispatched that no control had resolved");
-    const stranger = refuseOrigin(call.request, shared.origins);
+    const stranger = refuseOrigin(call, shared.origins);
     if (stranger !== null) return stranger;
     noteRoute(call, route, shared);
     const [target] = route.targets;
@@ -63,7 +63,7 @@ async function onwards(call: Call, request: ToolRequest, route: ToolRoute, carry
   if (route.virtual !== null) return serve(call, request, carrying(virtualServer(call, route.virtual, route, parts), carryOn), parts);
   if (target === undefined) throw new Error("a call to a tool server has none");
   const { dialect } = target.server;
-  const spoken = request.envelope !== null ? "stateless" : request.message === null && dialect === "stateless" && call.request.headers.get("mcp-session-id") === null ? "stateless" : "handshake";
+  const spoken = request.envelope !== null ? "stateless" : request.message === null && dialect === "stateless" && call.headers.get("mcp-session-id") === null ? "stateless" : "handshake";
   if (request.subPath !== null && request.message === null) return (call.request.method === "GET" ? null : refuseUnreadable(route)) ?? pass(call, request, target, parts);
   if (dialect === null || dialect === spoken || request.subPath !== null) return request.message === null && dialect === "stateless" ? refuse("method_not_allowed", undefined, { headers: { allow: "POST" } }) : pass(call, request, target, parts, carryOn);
   return serve(call, request, carrying(bridgedServer(call, request, target, parts), carryOn), parts);

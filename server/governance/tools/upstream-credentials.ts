@@ -13,11 +13,11 @@ export interface UpstreamCredentials {
 
 /** What stands on the server's record, and for `oauth` the token the caller itself sends. */
 export const recordedCredentials: UpstreamCredentials = {
-  headersFor({ request }, server): Record<string, string> {
+  headersFor(call, server): Record<string, string> {
     if (server.authType === "bearer" && server.credential !== null) return { authorization: `Bearer ${server.credential}` };
     if (server.authType !== "oauth") return {};
     // What is kept in the caller's name is shown on the way out. This also tells apart the callers who share a key.
-    const own = callerToken(server, request);
+    const own = callerToken(server, call);
     return own === null ? {} : { authorization: `Bearer ${own}` };
   },
   refused(_call, server, response) {

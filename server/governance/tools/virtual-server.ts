@@ -8,12 +8,13 @@ import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../..
 import { edited, errorText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
+import { tag } from "../record/tag.ts";
 import { answerGate } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
 import { type Changes, openChanges } from "./changes.ts";
 import { offeredTools } from "./offered-tools.ts";
-import { type Relay, tag } from "./relay.ts";
+import type { Relay } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
 import { carriedCapabilities, notServed, type SynthesizedServer } from "./synthesized.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";

@@ -21,7 +21,7 @@ export const generateContent: Surface = {
 export const streamGenerateContent: Surface = {
   ...geminiRefusals,
   read: (call, body) => generate(call, body, formOf(call)),
-  streamError: (refusal, call, begun) => (formOf(call) === "array" ? arrayError(refusal, begun) : geminiRefusals.streamError(refusal, call, begun)),
+  streamError: (refusal, call, last) => (formOf(call) === "array" ? arrayError(refusal, last !== null) : geminiRefusals.streamError(refusal, call, last)),
 };
 
 function formOf(call: Call): "events" | "array" {

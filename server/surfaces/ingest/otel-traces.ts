@@ -16,7 +16,7 @@ export function otelTraces(inlet: TraceInlet): Surface {
     refusal: (refusal) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify({ message: messageOf(refusal), details: [{ code: refusal.code }] }) }),
     streamError: (refusal) => encoder.encode(messageOf(refusal)),
     read(call, body) {
-      if (!/^application\/json\s*(?:;|$)/i.test(call.request.headers.get("content-type") ?? "")) return refuse("unsupported_media_type", "Send OTLP as application/json; protobuf is not taken here.");
+      if (!/^application\/json\s*(?:;|$)/i.test(call.headers.get("content-type") ?? "")) return refuse("unsupported_media_type", "Send OTLP as application/json; protobuf is not taken here.");
       const decoded = decode(body ?? new Uint8Array());
       if (isRefusal(decoded)) return decoded;
       if (decoded.spans.length > MOST_SPANS) return refuse("body_too_large", `A request may hold at most ${MOST_SPANS} spans.`);

@@ -13,8 +13,14 @@ export const llmRefusals: Pick<Surface, "refusal" | "streamError"> = {
 /** The same, with the error event of the Responses stream, which is flat. */
 export const responsesRefusals: Pick<Surface, "refusal" | "streamError"> = {
   refusal: llmRefusals.refusal,
-  streamError: (refusal) => encoder.encode(`event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: 0, ...refusal.extra })}\n\n`),
+  streamError: (refusal, _call, last) => encoder.encode(`event: error\ndata: ${JSON.stringify({ type: "error", code: refusal.code, message: messageOf(refusal), param: null, sequence_number: nextNumber(last), ...refusal.extra })}\n\n`),
 };
+
+/** The number of the event behind the last that was sent. */
+function nextNumber(last: Uint8Array | null): number {
+  const numbers = [...new TextDecoder().decode(last ?? new Uint8Array(0)).matchAll(/"sequence_number":\s*(\d+)/g)];
+  return numbers.length === 0 ? 0 : Number(numbers.at(-1)?.[1]) + 1;
+}
 
 /** Rates, quotas and guardrails have shapes of their own (interface 7.1 to 7.3). */
 function bodyOf(refusal: Refusal): object {

@@ -1,7 +1,7 @@
 import type { Call } from "../../governance/call.ts";
 import type { Surface } from "../../governance/surface.ts";
 import type { ErrorCode, Refusal } from "../../kernel/errors.ts";
-import { errorText, type RpcId } from "../../wire/mcp/rpc.ts";
+import { errorText, REFUSED, type RpcId } from "../../wire/mcp/rpc.ts";
 
 /** The protocol's own codes of faults that are the protocol's; every other refusal has one of the gateway's. */
 const PROTOCOL_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
@@ -14,7 +14,6 @@ const PROTOCOL_CODES: Readonly<Partial<Record<ErrorCode, number>>> = {
   internal_error: -32603,
 };
 const APPROVAL_REQUIRED = 4030;
-const REFUSED = 4031;
 
 /** Ids of requests under way, so that a refusal answers the request it refuses. */
 const ids = new WeakMap<Call, RpcId>();

@@ -36,7 +36,8 @@ function exchange(request: ToolRequest): Exchange {
 }
 
 function readRequest(call: Call, target: ToolRequest["target"], subPath: string | null, body: Uint8Array | null): ToolRequest | Refusal {
-  const { headers, method } = call.request;
+  const { headers } = call;
+  const { method } = call.request;
   const spoken = headers.get("mcp-protocol-version");
   const nothing: ToolRequest = { target, subPath, message: null, body: null, envelope: null, capability: null };
   if (body === null) {

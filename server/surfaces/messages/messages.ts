@@ -33,7 +33,7 @@ export const messages: Surface = {
 
 /** The request of either address, checked against the version its caller speaks. */
 export function readInbound(call: Call, body: Uint8Array | null, options: { maxTokensRequired: boolean }): MessagesRequest | Refusal {
-  const version = call.request.headers.get("anthropic-version");
+  const version = call.headers.get("anthropic-version");
   if (version === null) return refuse("invalid_header", undefined, { fields: [{ field: "anthropic-version", message: "is required" }] });
   const inbound = readMessagesRequest(body ?? new Uint8Array(0), { ...options, version });
   if ("fields" in inbound) return refuse("invalid_body", undefined, { fields: inbound.fields });

@@ -120,7 +120,7 @@ export function portalAnswer(status: number, value: unknown): WholeAnswer {
 
 function bodyOf(call: Call, bytes: Uint8Array | null): Record<string, unknown> {
   const text = utf8Of(bytes ?? new Uint8Array(0));
-  return text === "" ? {} : jsonObjectOf(text, call.request.headers.get("content-type") ?? "");
+  return text === "" ? {} : jsonObjectOf(text, call.headers.get("content-type") ?? "");
 }
 
 function paramsOf(pattern: RegExp, path: string): Record<string, string> {

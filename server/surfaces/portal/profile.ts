@@ -38,7 +38,7 @@ export const profileRoutes: readonly PortalRoute[] = [
     form: true,
     maxBodyBytes: FORM_BYTES,
     async run({ services, call, user, bytes, origin }) {
-      const file = await formFile(bytes, call.request.headers.get("content-type"), "file");
+      const file = await formFile(bytes, call.headers.get("content-type"), "file");
       if (file === null) return refuse("invalid_body", "file is required, as multipart/form-data", { fields: [{ field: "file", message: "is required, as multipart/form-data" }] });
       if (file.byteLength > PHOTO_BYTES) return refuse("body_too_large", "A photo is at most 5 MB.");
       return { success: true, avatar_url: await setOwnPhoto(services.logins, user, file, origin) };

@@ -1,3 +1,4 @@
+import type { NamedHeaders } from "../../kernel/request-headers.ts";
 import type { JsonValue } from "../document.ts";
 import { type Capability, mirrorsName } from "./capability.ts";
 
@@ -22,7 +23,7 @@ export function fromHeaderValue(value: string): string | null {
 }
 
 /** What a request's mirroring headers say that its body does not; null when they agree. A header that is absent agrees. */
-export function headerMismatch(headers: Headers, method: string, capability: Capability | null, version: string | null): string | null {
+export function headerMismatch(headers: NamedHeaders, method: string, capability: Capability | null, version: string | null): string | null {
   const told = headers.get("mcp-method");
   if (told !== null && told !== method) return `Mcp-Method is ${JSON.stringify(told)} and the body's method ${JSON.stringify(method)}.`;
   const name = headers.get("mcp-name");

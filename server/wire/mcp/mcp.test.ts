@@ -3,11 +3,12 @@ import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { handshakeParams, handshakeResult, statelessParams, statelessResult } from "./bridge.ts";
 import { readFilter, tellsOf, writeFilter } from "./changes.ts";
+import { RequestHeaders } from "../../kernel/request-headers.ts";
 import { META } from "./dialect.ts";
 import { fromHeaderValue, headerValue, saysArgument } from "./headers.ts";
 import { memberOf, namespacedName, namespacedResult, namespacedUri } from "./namespace.ts";
 import { paramHeaders, paramMismatch, writeParamHeaders } from "./param-headers.ts";
-import { repeatedName } from "./repeated-name.ts";
+import { repeatedName } from "../repeated-name.ts";
 import { isRpcProblem, readRpc } from "./rpc.ts";
 import { canonicalJson, diffTools, digestOf, listedTools } from "./tool-definitions.ts";
 
@@ -41,11 +42,12 @@ describe("mirrored arguments", () => {
 
   test("are written, checked, and left out where there is nothing to say", () => {
     const mirrored = paramHeaders(schema) ?? [];
+    const headers = (said: Record<string, string>) => new RequestHeaders(new Headers(said));
     expect(writeParamHeaders(mirrored, { region: " eu ", deep: { n: 7 }, plain: "x" })).toEqual({ "mcp-param-region": `=?base64?${btoa(" eu ")}?=`, "mcp-param-depth": "7" });
     expect(writeParamHeaders(mirrored, { region: null })).toEqual({});
-    expect(paramMismatch(mirrored, { region: "eu" }, new Headers({ "mcp-param-region": "eu" }))).toBeNull();
-    expect(paramMismatch(mirrored, { region: "eu" }, new Headers({ "mcp-param-region": "us" }))).toContain("Region");
-    expect(paramMismatch(mirrored, {}, new Headers({ "mcp-param-region": "us" }))).toContain("Region");
+    expect(paramMismatch(mirrored, { region: "eu" }, headers({ "mcp-param-region": "eu" }))).toBeNull();
+    expect(paramMismatch(mirrored, { region: "eu" }, headers({ "mcp-param-region": "us" }))).toContain("Region");
+    expect(paramMismatch(mirrored, {}, headers({ "mcp-param-region": "us" }))).toContain("Region");
   });
 
   test.each([

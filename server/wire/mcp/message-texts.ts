@@ -1,11 +1,10 @@
-import { textOf } from "../json-leaves.ts";
+import { afterNumber, isWhole, Respelled, startsNumber, textOf } from "../json-leaves.ts";
+import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "../json-members.ts";
 
 /** Members whose values are the protocol's own or no text: names of kinds, addresses, bytes, times, what only programs read. */
 const WORDLESS = new Set(["jsonrpc", "id", "type", "role", "method", "mode", "mimeType", "format", "uri", "url", "data", "blob", "icons", "annotations", "_meta", "resultType", "requestState", "taskId", "status", "createdAt", "lastUpdatedAt", "cacheScope"]);
 /** What a tool gives as data of its own: there a name or a whole number may say as much as a text. */
 const FREE = "structuredContent";
-
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],]|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 
 interface Level {
   readonly object: boolean;
@@ -15,37 +14,46 @@ interface Level {
   name: string | null;
 }
 
+/** What stands within the value that comes next at a level. */
+function within(level: Level | undefined, object: boolean): Level {
+  if (level === undefined) return { object, wordless: false, free: false, name: null };
+  const { name, wordless, free } = level;
+  return { object, wordless: wordless || (!free && name !== null && WORDLESS.has(name)), free: free || name === FREE, name: null };
+}
+
 /**
  * Writes a message of a tool server anew with its texts as `change` gives them; what `change` leaves as it is keeps its
  * exact spelling. A member that stands twice is looked at twice. The text must already have parsed as JSON.
  */
 export function replaceMessageTexts(message: string, change: (text: string) => string): string {
+  const respelled = new Respelled(message);
   const levels: Level[] = [];
-  return message.replace(TOKEN, (token) => {
-    const level = levels.at(-1);
-    const wordless = level !== undefined && (level.wordless || (!level.free && level.name !== null && WORDLESS.has(level.name)));
-    const free = level !== undefined && (level.free || level.name === FREE);
-    if (token === "{" || token === "[") {
-      levels.push({ object: token === "{", wordless, free, name: null });
-      return token;
-    }
-    if (token === "}" || token === "]") levels.pop();
-    if (token === "}" || token === "]" || token === ",") {
-      const around = levels.at(-1);
-      if (around !== undefined && token === ",") around.name = null;
-      return token;
-    }
-    if (!token.startsWith('"')) return free && !wordless && /^-?\d+$/.test(token) ? written(token, token, change) : token;
-    const text = textOf(token);
-    if (level?.object === true && level.name === null) {
-      level.name = text;
-      return level.free && !level.wordless ? written(token, text, change) : token;
-    }
-    return wordless ? token : written(token, text, change);
-  });
-}
-
-function written(token: string, text: string, change: (text: string) => string): string {
-  const changed = change(text);
-  return changed === text ? token : JSON.stringify(changed);
+  let level: Level | undefined;
+  for (let at = 0; at < message.length; ) {
+    const code = message.charCodeAt(at);
+    let end = at + 1;
+    if (code === QUOTE) {
+      end = afterString(message, at);
+      if (level?.object === true && level.name === null) {
+        level.name = textOf(message, at, end);
+        if (level.free && !level.wordless) respelled.say(at, end, level.name, change(level.name));
+      } else if (!within(level, false).wordless) {
+        const text = textOf(message, at, end);
+        respelled.say(at, end, text, change(text));
+      }
+    } else if (startsNumber(code)) {
+      end = afterNumber(message, at);
+      const number = message.slice(at, end);
+      const { free, wordless } = within(level, false);
+      if (free && !wordless && isWhole(number)) respelled.say(at, end, number, change(number));
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      level = within(level, code === OPEN_BRACE);
+      levels.push(level);
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      levels.pop();
+      level = levels.at(-1);
+    } else if (code === COMMA && level !== undefined) level.name = null;
+    at = end;
+  }
+  return respelled.text();
 }

@@ -1,3 +1,4 @@
+import type { NamedHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { argumentHeader, saysArgument } from "./headers.ts";
 
@@ -57,7 +58,7 @@ export function writeParamHeaders(mirrored: readonly ParamHeader[], args: JsonVa
 }
 
 /** The first mirrored argument whose header says something else; null when all agree. */
-export function paramMismatch(mirrored: readonly ParamHeader[], args: JsonValue | undefined, headers: Headers): string | null {
+export function paramMismatch(mirrored: readonly ParamHeader[], args: JsonValue | undefined, headers: NamedHeaders): string | null {
   for (const { path, header } of mirrored) {
     const told = headers.get(`mcp-param-${header}`);
     if (told === null) continue;

@@ -1,6 +1,6 @@
 import { isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { editMembers, membersOf } from "../json-members.ts";
-import { repeatedName } from "./repeated-name.ts";
+import { repeatedName } from "../repeated-name.ts";
 
 export type RpcId = string | number;
 
@@ -13,6 +13,9 @@ export interface RpcMessage {
   readonly params: JsonObject;
   readonly document: JsonDocument;
 }
+
+/** Code of the gateway's own refusals, which are no faults of the protocol. */
+export const REFUSED = 4031;
 
 /** Why bytes are no message that can be governed, with the protocol's own code. */
 export interface RpcProblem {

@@ -21,15 +21,19 @@ const MOST_PIECES = 12_000;
 
 /** Analyses PostgreSQL with PostgreSQL's own grammar. `trusted` are functions that only read, lower case, with schema where there is one. */
 export function analysePostgres(sql: string, trusted: ReadonlySet<string>): SqlFacts {
-  let pieces = 0;
-  for (const _ of sql.matchAll(/[\p{L}\p{N}_$]+|[^\s\p{L}\p{N}_$]/gu)) pieces++;
-  if (pieces > MOST_PIECES) return unread("The SQL is too long to be analysed.");
+  if (sql.length > MOST_PIECES && piecesIn(sql) > MOST_PIECES) return unread("The SQL is too long to be analysed.");
   const parsed = parsePostgres(sql);
   if (!parsed.ok) return unread(parsed.why);
   if (parsed.statements.length === 0) return unread("The SQL holds no statement.");
   const seen: Seen = { writes: false, ddl: false, opaque: false, tables: new Set() };
   for (const statement of parsed.statements) look(statement, seen, trusted);
   return { unparseable: null, statements: parsed.statements.length, writes: seen.writes, ddl: seen.ddl, opaque: seen.opaque, tables: [...seen.tables] };
+}
+
+function piecesIn(sql: string): number {
+  let pieces = 0;
+  for (const _ of sql.matchAll(/[\p{L}\p{N}_$]+|[^\s\p{L}\p{N}_$]/gu)) pieces++;
+  return pieces;
 }
 
 interface Seen {
@@ -47,7 +51,8 @@ function look(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
     else if (typeof tree === "object" && tree !== null) {
       const node = tree as Record<string, Tree>;
       if (typeof node["relname"] === "string") seen.tables.add(dotted([node["catalogname"], node["schemaname"], node["relname"]]));
-      for (const [key, inner] of Object.entries(node)) {
+      for (const key in node) {
+        const inner = node[key];
         lookAt(key, inner, seen, trusted);
         if (inner !== null && typeof inner === "object") open.push(inner);
       }
@@ -55,7 +60,11 @@ function look(root: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
   }
 }
 
+/** Names of members and of nodes that change nothing by being there; both come from the grammar, so there are few. */
+const harmless = new Set<string>();
+
 function lookAt(key: string, inner: Tree, seen: Seen, trusted: ReadonlySet<string>): void {
+  if (harmless.has(key)) return;
   if (key === "intoClause") {
     seen.writes = true;
     seen.ddl = true;
@@ -68,7 +77,7 @@ function lookAt(key: string, inner: Tree, seen: Seen, trusted: ReadonlySet<strin
       seen.ddl = true;
       for (const name of namesIn(inner)) seen.tables.add(name);
     }
-  }
+  } else harmless.add(key);
 }
 
 /** `COPY ... TO STDOUT` only reads; with a file or a program it reaches outside the database. */

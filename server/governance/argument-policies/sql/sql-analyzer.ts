@@ -1,3 +1,5 @@
+import { BoundedMap } from "../../../directory/bounded-map.ts";
+import { ownCopy } from "../../../kernel/own-copy.ts";
 import { type Analyzer, type Findings, unreadable } from "../analyzer.ts";
 import type { SqlDialect } from "../argument-policy.ts";
 import { analyseDialect } from "./dialects.ts";
@@ -7,10 +9,15 @@ import { analysePostgres } from "./postgres.ts";
 import { mayName } from "./table-names.ts";
 
 const LONGEST = 64 * 1024;
+/** Programs ask the same statements again and again, and what one says depends on nothing but its text. */
+const MOST_REMEMBERED = 500;
+const LONGEST_REMEMBERED = 2 * 1024;
 
 /** SQL of one dialect. It is one layer of a defence: what it lets through still meets the rights of the database's role. */
 export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[]): Analyzer {
   const trusted = new Set(readFunctions.map((name) => name.toLowerCase()));
+  const analyse = (statement: string) => findings(dialect === "postgres" ? analysePostgres(statement, trusted) : analyseDialect(statement, dialect, trusted));
+  const remembered = new BoundedMap<string, Findings>(MOST_REMEMBERED);
   return {
     prepare: dialect === "postgres" ? loadPostgresParser : loadDialectParser,
     inspect(value) {
@@ -18,7 +25,12 @@ export function sqlAnalyzer(dialect: SqlDialect, readFunctions: readonly string[
       if (value.length > LONGEST) return unreadable("The SQL is too long to be analysed.");
       // PostgreSQL's own parser stops at a NUL, so whatever stands behind it would go unseen.
       if (value.includes("\0")) return unreadable("The SQL holds a NUL character.");
-      return findings(dialect === "postgres" ? analysePostgres(value, trusted) : analyseDialect(value, dialect, trusted));
+      const known = remembered.get(value);
+      if (known !== undefined) return known;
+      const found = analyse(value);
+      // What could not be read may be for want of the parser.
+      if (found.unparseable === null && value.length <= LONGEST_REMEMBERED) remembered.set(ownCopy(value), found);
+      return found;
     },
   };
 }

@@ -1,0 +1,31 @@
+import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { GroupScope } from "../../directory/snapshot.ts";
+import { type CallPlan, planTurnsAt } from "./plan.ts";
+
+const DAY_MS = 86_400_000;
+/** Of one group: most have a few models and tool servers, and each person who calls may have plans of their own. */
+const MOST_PLANS = 10_000;
+
+interface Kept {
+  readonly plan: CallPlan;
+  readonly until: number;
+}
+
+/** What calls are held to, as it was worked out for the calls before: by the compiled group, good until its windows turn. */
+export class KeptPlans {
+  private readonly plans = new WeakMap<GroupScope, BoundedMap<string, Kept>>();
+
+  /** `key` says what else the plan depends on. */
+  of(scope: GroupScope, key: string, at: number, make: () => CallPlan): CallPlan {
+    let plans = this.plans.get(scope);
+    if (plans === undefined) {
+      plans = new BoundedMap(MOST_PLANS);
+      this.plans.set(scope, plans);
+    }
+    const known = plans.get(key);
+    if (known !== undefined && at < known.until && at >= known.until - DAY_MS) return known.plan;
+    const plan = make();
+    plans.set(key, { plan, until: planTurnsAt(plan, at) });
+    return plan;
+  }
+}

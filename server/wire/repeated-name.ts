@@ -1,0 +1,33 @@
+import { textOf } from "./json-leaves.ts";
+import { afterString, CLOSE_BRACE, CLOSE_BRACKET, COMMA, OPEN_BRACE, OPEN_BRACKET, QUOTE } from "./json-members.ts";
+
+/** The first member name that stands twice in one object of the text, at any depth; null when none does. The text must be JSON. */
+export function repeatedName(text: string): string | null {
+  // Null stands for an array, whose strings are no names.
+  const open: (Set<string> | null)[] = [];
+  let names: Set<string> | null = null;
+  let expectsName = false;
+  for (let at = 0; at < text.length; ) {
+    const code = text.charCodeAt(at);
+    let end = at + 1;
+    if (code === QUOTE) {
+      end = afterString(text, at);
+      if (expectsName && names !== null) {
+        const name = textOf(text, at, end);
+        if (names.has(name)) return name;
+        names.add(name);
+        expectsName = false;
+      }
+    } else if (code === OPEN_BRACE || code === OPEN_BRACKET) {
+      names = code === OPEN_BRACE ? new Set() : null;
+      open.push(names);
+      expectsName = names !== null;
+    } else if (code === CLOSE_BRACE || code === CLOSE_BRACKET) {
+      open.pop();
+      names = open.at(-1) ?? null;
+      expectsName = false;
+    } else if (code === COMMA) expectsName = names !== null;
+    at = end;
+  }
+  return null;
+}
