@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { spawn, spawnSync } from "node:child_process";
-import { chmodSync, mkdtempSync, realpathSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdtempSync, realpathSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
@@ -55,8 +55,8 @@ async function query(url: string, text: string): Promise<unknown[]> {
 
 const postmaster = (home: string) => Number(readFileSync(join(home, "cluster", "postmaster.pid"), "utf8").split("\n")[0]);
 
-/** What another process does with the data directory until it is killed. */
-async function killedHolder(path: string): Promise<void> {
+/** What another process does with the data directory until it is killed; `before` gets the pid of a child of its PostgreSQL. */
+async function killedHolder(path: string, before: (checkpointer: number) => void = () => {}): Promise<void> {
   const script = `
     import pg from "pg";
     import { openDataDirectory } from ${JSON.stringify(import.meta.resolve("./data-directory.ts"))};
@@ -67,12 +67,12 @@ async function killedHolder(path: string): Promise<void> {
     await client.connect();
     await client.query("CREATE TABLE IF NOT EXISTS kept (n int)");
     await client.query("INSERT INTO kept VALUES (1)");
-    console.log("committed");
+    console.log((await client.query("SELECT pid FROM pg_stat_activity WHERE backend_type = 'checkpointer'")).rows[0].pid);
     setInterval(() => {}, 1000);
   `;
   const holder = spawn(process.execPath, ["-e", script], { cwd: import.meta.dir, stdio: ["ignore", "pipe", "inherit"] });
   const gone = new Promise((resolve) => holder.once("exit", resolve));
-  await new Promise((resolve) => holder.stdout.once("data", resolve));
+  before(Number(await new Promise((resolve) => holder.stdout.once("data", resolve))));
   holder.kill("SIGKILL");
   await gone;
 }
@@ -128,13 +128,19 @@ describe("the embedded PostgreSQL", () => {
   test("starts again after it was killed together with its owner", async () => {
     const path = newPath("data");
     const home = await withPostgres(path, async (postgres) => postgres.home);
-    await killedHolder(path);
-    try {
+    await killedHolder(path, (checkpointer) => {
+      // A child that is slow to notice keeps the shared memory of the server that is gone.
+      process.kill(checkpointer, "SIGSTOP");
       process.kill(postmaster(home), "SIGKILL");
-    } catch {
-      // The guard was faster.
-    }
+    });
     await withPostgres(path, async ({ url }) => expect(await query(url, "SELECT count(*)::int FROM kept")).toEqual([1]));
+  });
+
+  test("starts again after it was killed before it had written down who it is", async () => {
+    const path = newPath("data");
+    const home = await withPostgres(path, async (postgres) => postgres.home);
+    writeFileSync(join(home, "cluster", "postmaster.pid"), "");
+    await withPostgres(path, async ({ url }) => expect(await query(url, "SELECT 1")).toEqual([1]));
   });
 
   test("comes back under the same address when it dies", async () => {

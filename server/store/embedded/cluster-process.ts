@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { EmbeddedPostgresError } from "./error.ts";
@@ -11,6 +11,7 @@ const ESCALATION = [
   ["SIGQUIT", 3_000],
   ["SIGKILL", 2_000],
 ] as const;
+const LEFT_MS = 5_000;
 
 export function pidFile(cluster: string): string {
   return join(cluster, "postmaster.pid");
@@ -29,15 +30,29 @@ export function readState(cluster: string): ClusterState | undefined {
   return pid > 0 ? { pid, ready: lines[7]?.trim() === "ready" } : undefined;
 }
 
+/** The one name on this machine that every process of a cluster carries in its command line. */
+export function clusterName(cluster: string): string {
+  const { dev, ino } = statSync(cluster);
+  return `gatehouse-${dev}-${ino}`;
+}
+
+function ps(...args: string[]): string {
+  return spawnSync("ps", ["-o", "pid=,command=", ...args], { encoding: "utf8" }).stdout;
+}
+
 function commandLine(pid: number): string {
-  if (process.platform === "linux") {
-    try {
-      return readFileSync(`/proc/${pid}/cmdline`, "utf8");
-    } catch {
-      return "";
-    }
+  if (process.platform !== "linux") return ps("-p", String(pid));
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ");
+  } catch {
+    return "";
   }
-  return spawnSync("ps", ["-o", "command=", "-p", String(pid)], { encoding: "utf8" }).stdout;
+}
+
+/** Each process of this machine with its command line. */
+function processes(): { pid: number; command: string }[] {
+  if (process.platform === "linux") return readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map((name) => ({ pid: Number(name), command: commandLine(Number(name)) }));
+  return ps("-ax").split("\n").map((line) => ({ pid: Number.parseInt(line, 10), command: line.replace(/^\s*\d+\s+/, "") }));
 }
 
 /** A dead process that nobody has waited for still has its pid, but no command line. */
@@ -45,25 +60,38 @@ function runsOn(cluster: string, pid: number): boolean {
   return commandLine(pid).includes(cluster);
 }
 
-async function endOf(cluster: string, pid: number, withinMs: number): Promise<boolean> {
+/** What runs on the cluster: the server under the setting it was started with, its children under the title they give themselves. */
+function runningOn(cluster: string): number[] {
+  const name = clusterName(cluster);
+  return processes()
+    .filter(({ command }) => command.includes(` cluster_name=${name} `) || command.startsWith(`postgres: ${name}: `))
+    .map(({ pid }) => pid);
+}
+
+/** True when there is nothing left of it; false when that takes too long. */
+async function ended(runs: () => boolean, withinMs: number): Promise<boolean> {
   const deadline = Date.now() + withinMs;
-  while (runsOn(cluster, pid)) {
+  while (runs()) {
     if (Date.now() > deadline) return false;
     await delay(POLL_MS);
   }
   return true;
 }
 
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+  }
+}
+
 /** Resolves when the PostgreSQL with this pid no longer runs on the cluster. */
 export async function endProcess(cluster: string, pid: number): Promise<void> {
   for (const [signal, withinMs] of ESCALATION) {
     if (!runsOn(cluster, pid)) return;
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
-    }
-    if (await endOf(cluster, pid, withinMs)) return;
+    send(pid, signal);
+    if (await ended(() => runsOn(cluster, pid), withinMs)) return;
   }
   throw new EmbeddedPostgresError(`PostgreSQL (process ${pid}) does not end`);
 }
@@ -73,14 +101,16 @@ export async function endProcess(cluster: string, pid: number): Promise<void> {
  * on this cluster is then nobody's.
  */
 export async function stopOrphan(cluster: string): Promise<boolean> {
+  if (!existsSync(pidFile(cluster))) return false;
   const state = readState(cluster);
-  if (state === undefined) return false;
-  if (runsOn(cluster, state.pid)) {
-    await endProcess(cluster, state.pid);
-    return true;
-  }
-  // When the pid is another program's by now, PostgreSQL would take that for a running server and refuse to start.
-  // What still guards the files then is their shared memory, which it finds without this file.
+  const alive = state !== undefined && runsOn(cluster, state.pid);
+  if (alive) await endProcess(cluster, state.pid);
+  // A server that was killed leaves children that notice it in their own time; until then they hold the cluster's
+  // shared memory, and the next server refuses to start.
+  const left = runningOn(cluster);
+  for (const pid of left) send(pid, "SIGKILL");
+  if (!(await ended(() => runningOn(cluster).length > 0, LEFT_MS))) throw new EmbeddedPostgresError(`PostgreSQL (process ${runningOn(cluster).join(", ")}) does not end`);
+  // When the pid is another program's by now, or the file was never finished, PostgreSQL would refuse to start.
   rmSync(pidFile(cluster), { force: true });
-  return false;
+  return alive || left.length > 0;
 }

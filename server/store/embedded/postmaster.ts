@@ -3,7 +3,7 @@ import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { asAccount } from "./account.ts";
 import type { Binaries } from "./binaries.ts";
-import { endProcess, pidFile, readState } from "./cluster-process.ts";
+import { clusterName, endProcess, pidFile, readState } from "./cluster-process.ts";
 import { EmbeddedPostgresError } from "./error.ts";
 import type { Home } from "./home.ts";
 
@@ -39,7 +39,7 @@ export async function startPostmaster(home: Home, binaries: Binaries, args: read
   const log = openSync(home.log, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW, 0o600);
   const logStart = readFileSync(home.log).byteLength;
   // A process group of its own: Ctrl-C in a terminal must reach us, and PostgreSQL only when we have drained.
-  const child = spawn(binaries.postgres, ["-D", home.cluster, ...args], { ...asAccount(home.account), stdio: ["ignore", log, log], detached: true });
+  const child = spawn(binaries.postgres, ["-D", home.cluster, "-c", `cluster_name=${clusterName(home.cluster)}`, ...args], { ...asAccount(home.account), stdio: ["ignore", log, log], detached: true });
   closeSync(log);
   let gone = false;
   const exited = new Promise<void>((resolve) => {

@@ -2,7 +2,6 @@
 const SETTINGS: Readonly<Record<string, string>> = {
   listen_addresses: "",
   unix_socket_permissions: "0700",
-  cluster_name: "gatehouse",
   max_connections: "60",
   shared_buffers: "64MB",
   effective_cache_size: "256MB",
