@@ -84,6 +84,13 @@ describe("a stop", () => {
     await upstream.stop();
   });
 
+  test("reaches the gateway through npm, which waits for it", async () => {
+    const gateway = await startGateway({ databaseUrl, dataDir, command: ["npm", "start"] });
+    expect(await gateway.stop()).toBe(0);
+    expect(gateway.output()).toContain("Stopped. Every call has its audit row.");
+    await expect(fetch(`${gateway.adminUrl}/readyz`)).rejects.toThrow();
+  });
+
   test("ends what does not finish in time, and its row says so", async () => {
     const upstream = startFakeUpstream();
     const gateway = await startGateway({ databaseUrl, dataDir, env: { GW_DRAIN_SECONDS: "0" } });

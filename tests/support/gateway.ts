@@ -6,7 +6,8 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 
 export const ADMIN_PASSWORD = "correct horse battery";
-const LAUNCHER = fileURLToPath(new URL("../../bin/gatehouse.mjs", import.meta.url));
+const PROJECT = fileURLToPath(new URL("../..", import.meta.url));
+const LAUNCHER = join(PROJECT, "bin", "gatehouse.mjs");
 
 /** A gateway started as a user starts it: its own process, its own data directory, driven over its two ports. */
 export interface GatewayProcess {
@@ -29,6 +30,8 @@ export interface GatewayOptions {
   readonly databaseUrl?: string;
   readonly dataDir?: string;
   readonly env?: Record<string, string>;
+  /** What starts it, in the project's folder; the launcher unless told otherwise. */
+  readonly command?: readonly [string, ...string[]];
 }
 
 export async function temporaryDirectory(): Promise<string> {
@@ -47,7 +50,8 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
     ...(options.databaseUrl === undefined ? {} : { DATABASE_URL: options.databaseUrl }),
     ...options.env,
   };
-  const child = spawn("node", [LAUNCHER, "start"], { env, stdio: ["ignore", "pipe", "pipe"] });
+  const [file, ...args] = options.command ?? ["node", LAUNCHER, "start"];
+  const child = spawn(file, args, { cwd: PROJECT, env, stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const urls: string[] = [];
   const exited = new Promise<number | null>((resolve) => child.once("exit", (code) => resolve(code)));
