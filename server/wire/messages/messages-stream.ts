@@ -1,17 +1,21 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
+import { type FrameReader, PassingFrames } from "../passing-frames.ts";
+import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { laterUsage, usageOf } from "./usage.ts";
 
 const decoder = new TextDecoder();
+const TELLING = /"(?:message_\w+|error|usage)"|\r/;
+const GROWTH = /"(?:text|thinking|partial_json)":"/g;
 
 /**
  * A message's stream on its way from provider to caller, byte for byte. It reads what governance needs (usage, length,
  * end) and hands the closing frame over last, so that it can wait for the audit row.
  */
-export class MessagesStream implements StreamCodec {
-  private readonly cutter = new FrameCutter();
+export class MessagesStream implements StreamCodec, FrameReader {
+  readonly telling = TELLING;
+  private readonly frames = new PassingFrames(this);
   private counts: JsonObject | null = null;
   private closing: Uint8Array | null = null;
   private finished = false;
@@ -24,24 +28,27 @@ export class MessagesStream implements StreamCodec {
   }
 
   push(piece: Uint8Array): StreamPiece {
-    const plain = this.begun && this.closing === null && this.cutter.isEmpty ? plainLength(piece) : null;
-    if (plain !== null) {
-      this.outputLength += plain;
-      return piece;
-    }
-    const kept: Uint8Array[] = [];
-    for (const frame of this.cutter.push(piece)) if (this.keep(frame)) kept.push(frame);
-    return kept.length === 0 ? null : concat(kept);
+    return this.frames.push(piece);
   }
 
   end(): StreamEnding {
-    const rest = this.cutter.rest();
+    const rest = this.frames.rest();
     // Half an event helps nobody; a whole one goes on only behind an answer that had ended.
     if (isWholeEvent(rest) && this.keep(rest) && (this.finished || this.providerError !== null)) this.closing = this.closing === null ? rest : concat([this.closing, rest]);
     return { complete: this.finished && this.providerError === null, last: this.closing, told: this.providerError !== null };
   }
 
-  private keep(frame: Uint8Array): boolean {
+  passes(): boolean {
+    return this.begun && this.closing === null;
+  }
+
+  note(text: string): boolean {
+    const length = grownBy(text);
+    this.outputLength += length ?? 0;
+    return length !== null;
+  }
+
+  keep(frame: Uint8Array): boolean {
     const data = frameData(decoder.decode(frame));
     if (data === null) return true;
     let event: JsonValue;
@@ -92,17 +99,8 @@ function deltaLength(delta: JsonValue | undefined): number {
   return typeof text === "string" ? text.length : 0;
 }
 
-/** What makes a frame worth parsing. A word inside a text is not taken for a member, because its quotes are escaped there. */
-const TELLING = /"(?:message_\w+|error|usage)"|\r/;
-const GROWTH = /"(?:text|thinking|partial_json)":"/g;
-
-/**
- * Length of the texts in a piece of whole frames in which an answer only grows, in bytes as written; null for every
- * other piece. Nearly all pieces of a stream are such, and pass at a fraction of what parsing them costs.
- */
-function plainLength(piece: Uint8Array): number | null {
-  const text = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
-  if (!text.endsWith("\n\n") || TELLING.test(text)) return null;
+/** Length of the texts in frames in which an answer only grows, in bytes as written; null when that cannot be told. */
+function grownBy(text: string): number | null {
   let length = 0;
   GROWTH.lastIndex = 0;
   while (GROWTH.test(text)) {

@@ -1,9 +1,12 @@
-import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
+import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
+import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { usageOf } from "./usage.ts";
 
 const DONE = "[DONE]";
+/** All that governance acts on stands in one of these members, or is the closing frame. */
+const TELLING = /"error"|"tool_calls"|"reasoning|"(?:usage|finish_reason)"\s*:\s*(?!null|\s)|\[DONE\]|\r/;
 const decoder = new TextDecoder();
 
 /** One choice of a chunk, in whatever this endpoint puts into it. */
@@ -14,8 +17,9 @@ export type Choice = Readonly<Record<string, unknown>>;
  * length, end) and takes out only what the gateway itself had asked the provider for: the usage frame of a caller who
  * did not ask for one. The closing frame is handed over last, so that it can wait for the audit row.
  */
-export abstract class ChunkStream implements StreamCodec {
-  private readonly cutter = new FrameCutter();
+export abstract class ChunkStream implements StreamCodec, FrameReader {
+  readonly telling = TELLING;
+  private readonly frames = new PassingFrames(this);
   private readonly hideUsage: boolean;
   private readonly textMember: string;
   private closing: Uint8Array | null = null;
@@ -28,7 +32,7 @@ export abstract class ChunkStream implements StreamCodec {
 
   /** `textMember`: what the text of nearly every frame stands under. */
   constructor(textMember: string, options: { hideUsage: boolean }) {
-    this.textMember = `"${textMember}":"`;
+    this.textMember = textMember;
     this.hideUsage = options.hideUsage;
   }
 
@@ -36,28 +40,30 @@ export abstract class ChunkStream implements StreamCodec {
   protected abstract lengthOf(choice: Choice): number;
 
   push(piece: Uint8Array): StreamPiece {
-    const plain = this.cutter.isEmpty ? plainText(piece, this.textMember) : 0;
-    if (plain > 0) {
-      this.outputLength += plain;
-      this.begun = true;
-      return piece;
-    }
-    const frames = this.cutter.push(piece);
-    const kept: Uint8Array[] = [];
-    for (const frame of frames) if (this.keep(frame)) kept.push(frame);
-    return kept.length === 0 ? null : concat(kept);
+    return this.frames.push(piece);
   }
 
   /** Call once the provider has ended its stream. */
   end(): StreamEnding {
-    const rest = this.cutter.rest();
+    const rest = this.frames.rest();
     // An event without its blank line passes on; half of one neither ends an answer nor helps anybody.
     const kept = isWholeEvent(rest) && this.keep(rest) ? rest : null;
     const ended = this.closing !== null || this.finished;
     return { complete: ended && this.providerError === null, last: kept === null ? this.closing : this.closing === null ? kept : concat([this.closing, kept]), told: this.providerError !== null };
   }
 
-  private keep(frame: Uint8Array): boolean {
+  passes(): boolean {
+    return true;
+  }
+
+  note(text: string): boolean {
+    const length = lengthUnder(this.textMember, text);
+    this.outputLength += length;
+    this.begun ||= length > 0;
+    return length > 0;
+  }
+
+  keep(frame: Uint8Array): boolean {
     const data = frameData(decoder.decode(frame));
     if (data === null) return true;
     if (data === DONE) {
@@ -94,29 +100,4 @@ export abstract class ChunkStream implements StreamCodec {
     // Azure and others open with an empty choices frame of their own, which carries no usage and is the caller's.
     return !(this.hideUsage && choices.length === 0 && usage !== undefined && usage !== null);
   }
-}
-
-/**
- * What makes a frame worth parsing: all that governance acts on stands in one of these members, or is the closing
- * frame. A word inside a text is not taken for a member, because its quotes are escaped there.
- */
-const TELLING = /"error"|"tool_calls"|"reasoning|"(?:usage|finish_reason)"\s*:\s*(?!null|\s)|\[DONE\]|\r/;
-
-/**
- * Length of the texts in a piece of whole frames that hold texts and nothing else to act on, in bytes as written; 0 for
- * every other piece. Nearly all pieces of a stream are such, and pass at a fraction of what parsing them costs.
- */
-function plainText(piece: Uint8Array, textMember: string): number {
-  const text = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
-  if (!text.endsWith("\n\n") || TELLING.test(text)) return 0;
-  let length = 0;
-  for (let at = text.indexOf(textMember); at >= 0; at = text.indexOf(textMember, at)) {
-    const from = at + textMember.length;
-    // Up to the next quote is near enough for an estimate.
-    const end = text.indexOf('"', from);
-    if (end < 0) return 0;
-    length += end - from;
-    at = end;
-  }
-  return length;
 }

@@ -1,18 +1,22 @@
 import { isObject, type JsonObject } from "../document.ts";
 import { filledOf, objectOf, stringOf } from "../openai/loose-fields.ts";
-import { concat, FrameCutter, frameData, isWholeEvent } from "../sse-frames.ts";
+import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
+import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
 import { usageOfResponse } from "./usage.ts";
 
 const decoder = new TextDecoder();
+/** A whole response, an error, an item. */
+const TELLING = /"response"\s*:|"item"\s*:|"error"|\r/;
 
 /**
  * A streamed response on its way from provider to caller, byte for byte. The event that ends it is handed over last, with
  * whatever follows it, so that it can wait for the audit row.
  */
-export class ResponsesStream implements StreamCodec {
-  private readonly cutter = new FrameCutter();
+export class ResponsesStream implements StreamCodec, FrameReader {
+  readonly telling = TELLING;
+  private readonly frames = new PassingFrames(this);
   private readonly closing: Uint8Array[] = [];
   private finished = false;
   usage: Usage | null = null;
@@ -21,25 +25,28 @@ export class ResponsesStream implements StreamCodec {
   providerError: string | null = null;
 
   push(piece: Uint8Array): StreamPiece {
-    const plain = this.cutter.isEmpty && this.closing.length === 0 ? plainDeltas(piece) : 0;
-    if (plain > 0) {
-      this.outputLength += plain;
-      this.begun = true;
-      return piece;
-    }
-    const kept: Uint8Array[] = [];
-    for (const frame of this.cutter.push(piece)) if (this.keep(frame)) kept.push(frame);
-    return kept.length === 0 ? null : concat(kept);
+    return this.frames.push(piece);
   }
 
   /** Call once the provider has ended its stream. A response the provider let fail is not complete; its own event still goes out. */
   end(): StreamEnding {
-    const rest = this.cutter.rest();
+    const rest = this.frames.rest();
     if (isWholeEvent(rest) && this.keep(rest)) this.closing.push(rest);
     return { complete: this.finished && this.providerError === null, last: this.closing.length === 0 ? null : concat(this.closing), told: this.providerError !== null };
   }
 
-  private keep(frame: Uint8Array): boolean {
+  passes(): boolean {
+    return this.closing.length === 0;
+  }
+
+  note(text: string): boolean {
+    const length = lengthUnder("delta", text);
+    this.outputLength += length;
+    this.begun ||= length > 0;
+    return length > 0;
+  }
+
+  keep(frame: Uint8Array): boolean {
     const closed = this.closing.length > 0;
     const data = frameData(decoder.decode(frame));
     let event: unknown = null;
@@ -86,24 +93,4 @@ export class ResponsesStream implements StreamCodec {
 
 function textOfError(error: unknown): string {
   return filledOf(error) ?? "the provider reported an error";
-}
-
-/** What makes an event worth parsing: a whole response, an error, an item. Inside a text such a word has its quotes escaped. */
-const TELLING = /"response"\s*:|"item"\s*:|"error"|\r/;
-const DELTA = '"delta":"';
-
-/** Length of the deltas in a piece of whole events that hold deltas and nothing else to act on; 0 for every other piece. */
-function plainDeltas(piece: Uint8Array): number {
-  const text = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength).toString("latin1");
-  if (!text.endsWith("\n\n") || TELLING.test(text)) return 0;
-  let length = 0;
-  for (let at = text.indexOf(DELTA); at >= 0; at = text.indexOf(DELTA, at)) {
-    const from = at + DELTA.length;
-    // Up to the next quote is near enough for an estimate.
-    const end = text.indexOf('"', from);
-    if (end < 0) return 0;
-    length += end - from;
-    at = end;
-  }
-  return length;
 }
