@@ -37,7 +37,7 @@ export function clusterName(cluster: string): string {
 }
 
 function ps(...args: string[]): string {
-  return spawnSync("ps", ["-o", "pid=,command=", ...args], { encoding: "utf8" }).stdout;
+  return spawnSync("ps", ["-ww", "-o", "pid=,command=", ...args], { encoding: "utf8" }).stdout;
 }
 
 function commandLine(pid: number): string {
