@@ -8,6 +8,7 @@ describe("previews in redacted mode", () => {
     ["card 4111 1111 1111 1111 please", "card [number] please"],
     ["call +49 (30) 1234-5678 today", "call [number] today"],
     ["ssn 123-45-6789.", "ssn [number]."],
+    ['{"account":1763712000123,"at":"+1763712000"}', '{"account":[number],"at":"[number]"}'],
     ["to DE89 3704 0044 0532 0130 00 by noon", "to [iban] by noon"],
     [`key ${"sk-"}proj-abcdefghijklmnopqrstuvwx end`, "key [secret] end"],
     [`token ghp_${"a".repeat(36)} end`, "token [secret] end"],
@@ -16,7 +17,7 @@ describe("previews in redacted mode", () => {
     expect(redact(text)).toBe(expected);
   });
 
-  test.each(['{"created":1763712000,"id":"chatcmpl-0123456789abcdef"}', "version 1.2.3 of 2026-11-21 took 1234 ms", "uuid 0b0e9d5e-7c1a-4f0e-9a53-2f6d1a7b8c9d", "a hash 9f86d081884c7d659a2feaa0c55ad015"])("leaves %s", (text) => {
+  test.each(['{"created":1763712000,"id":"chatcmpl-0123456789abcdef"}', "at 1763712000 it was", "[1763712000]", "version 1.2.3 of 2026-11-21 took 1234 ms", "uuid 0b0e9d5e-7c1a-4f0e-9a53-2f6d1a7b8c9d", "a hash 9f86d081884c7d659a2feaa0c55ad015"])("leaves %s", (text) => {
     expect(redact(text)).toBe(text);
   });
 

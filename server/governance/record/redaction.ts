@@ -4,8 +4,14 @@
  */
 
 const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}]{2,24}/gu;
-/** 9 to 19 digits, singly separated by space, dot or hyphen: cards, phone numbers, social security numbers, accounts. */
-const DIGITS = /(?<![\p{L}\p{N}_.-])(?!1[5-9]\d{8}(?:[,}]|$))\+?\(?\d(?:[ .()-]{0,2}\d){8,18}(?![\p{L}\p{N}_])/gu;
+/** `"created": 1763712000` stands in every vendor answer and is no one's number. */
+const UNIX_TIME = String.raw`1[5-9]\d{8}`;
+const IS_UNIX_TIME = new RegExp(`^${UNIX_TIME}$`);
+/**
+ * 9 to 19 digits, singly separated by space, dot or hyphen: cards, phone numbers, social security numbers, accounts.
+ * Times that end as members do are not matched at all: a stream has one in each of its frames.
+ */
+const DIGITS = new RegExp(String.raw`(?<![\p{L}\p{N}_.-])(?!${UNIX_TIME}(?:[,}]|$))\+?\(?\d(?:[ .()-]{0,2}\d){8,18}(?![\p{L}\p{N}_])`, "gu");
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b/g;
 const SECRET =
   /\b(?:sk_gw_api_[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}|AIza[A-Za-z0-9_-]{35}|xox[abprs]-[A-Za-z0-9-]{10,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})/g;
@@ -23,13 +29,8 @@ export function redact(text: string): string {
   if (out.includes("@")) out = out.replace(EMAIL, "[email]");
   if (!HAS_DIGIT.test(out)) return out;
   if (MAYBE_IBAN.test(out)) out = out.replace(IBAN, "[iban]");
-  if (MAYBE_DIGITS.test(out)) out = out.replace(DIGITS, (match) => (isUnixTime(match) ? match : "[number]"));
+  if (MAYBE_DIGITS.test(out)) out = out.replace(DIGITS, (match) => (IS_UNIX_TIME.test(match) ? match : "[number]"));
   return out;
 }
 
 const HAS_DIGIT = /\d\d/;
-
-/** `"created": 1763712000` stands in every vendor answer and is no one's number. */
-function isUnixTime(match: string): boolean {
-  return /^1[5-9]\d{8}$/.test(match);
-}

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
-import { type FrameReader, PassingFrames } from "../passing-frames.ts";
+import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
 import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
@@ -7,7 +7,8 @@ import { laterUsage, usageOf } from "./usage.ts";
 
 const decoder = new TextDecoder();
 const TELLING = /"(?:message_\w+|error|usage)"|\r/;
-const GROWTH = /"(?:text|thinking|partial_json)":"/g;
+/** What the text of a delta stands under. */
+const GROWING = ["text", "thinking", "partial_json"];
 
 /**
  * A message's stream on its way from provider to caller, byte for byte. It reads what governance needs (usage, length,
@@ -43,9 +44,8 @@ export class MessagesStream implements StreamCodec, FrameReader {
   }
 
   note(text: string): boolean {
-    const length = grownBy(text);
-    this.outputLength += length ?? 0;
-    return length !== null;
+    for (const member of GROWING) this.outputLength += lengthUnder(member, text);
+    return true;
   }
 
   keep(frame: Uint8Array): boolean {
@@ -97,18 +97,4 @@ function deltaLength(delta: JsonValue | undefined): number {
   if (!isObject(delta)) return 0;
   const text = delta.text ?? delta.partial_json ?? delta.thinking;
   return typeof text === "string" ? text.length : 0;
-}
-
-/** Length of the texts in frames in which an answer only grows, in bytes as written; null when that cannot be told. */
-function grownBy(text: string): number | null {
-  let length = 0;
-  GROWTH.lastIndex = 0;
-  while (GROWTH.test(text)) {
-    // Up to what looks like the delta's end is near enough for an estimate.
-    const end = text.indexOf('"}', GROWTH.lastIndex);
-    if (end < 0) return null;
-    length += end - GROWTH.lastIndex;
-    GROWTH.lastIndex = end;
-  }
-  return length;
 }
