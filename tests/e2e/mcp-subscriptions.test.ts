@@ -146,3 +146,18 @@ describe.each(KINDS)("%s that do not read", (name, dialect, one, sign, streamsOf
     await closed([...slow, ...(reader === undefined ? [] : [reader])]);
   }, 120_000);
 });
+
+test("who shares a server's stream and stops reading hears of each change when reading on, however often it was told", async () => {
+  const { server, url } = await newServer("handshake");
+  const [slow, reader] = await opened(2, () => listen(url), "subscriptions/acknowledged");
+  await until(() => server.listening() === 1);
+  slow?.stall();
+  server.flood("notifications/resources/updated", { uri: "test://note", padding: "x".repeat(64 * 1024) }, FLOOD_MB * 16);
+  await until(() => server.taken());
+  server.tell(CHANGED);
+  await reader?.until(CHANGED);
+  slow?.resume();
+  await slow?.until(CHANGED);
+  expect(slow?.count("resources/updated")).toBeGreaterThan(0);
+  if (slow !== undefined && reader !== undefined) await closed([slow, reader]);
+}, 120_000);

@@ -10,6 +10,8 @@ export interface ChangingServer {
   tell(method: string, params?: object): void;
   /** From now on every stream, those that are open too, gets `count` notifications as fast as they are taken. */
   flood(method: string, params: object, count: number): void;
+  /** Whether the flood was taken by everybody. */
+  taken(): boolean;
   stop(): Promise<void>;
 }
 
@@ -79,6 +81,7 @@ export function startChangingServer(dialect: "handshake" | "stateless"): Changin
         pour(listener);
       }
     },
+    taken: () => [...listeners].every(({ left }) => left === 0),
     stop: () => server.stop(true),
   };
 }

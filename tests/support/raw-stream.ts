@@ -2,53 +2,67 @@ import { connect, type Socket } from "node:net";
 
 /** One request on a connection of its own whose answer is read as it comes, or not at all. */
 export interface RawStream {
-  /** Resolves when the answer holds the text `times` times; rejects when the connection ends before. */
+  /** Resolves when the answer holds the text `times` times; rejects when the answer ends before. */
   until(text: string, times?: number): Promise<void>;
   /** How often the text stands in what came. */
   count(text: string): number;
   /** Stops reading: what comes fills the buffers of the connection, and then waits. */
   stall(): void;
+  /** Reads on. */
+  resume(): void;
   close(): void;
 }
 
+const LAST_CHUNK = "\r\n0\r\n\r\n";
+
+const occurrences = (within: string, text: string) => within.split(text).length - 1;
+
 export function rawStream(url: string, method: "GET" | "POST", headers: Record<string, string>, body = ""): RawStream {
   const { hostname, port, pathname } = new URL(url);
-  let received = "";
+  const pieces: string[] = [];
   let ended = false;
-  const waiting = new Set<() => void>();
-  const look = () => {
-    for (const check of waiting) check();
+  const waiting = new Set<(piece: string) => void>();
+  const received = () => {
+    if (pieces.length > 1) pieces.splice(0, pieces.length, pieces.join(""));
+    return pieces[0] ?? "";
   };
-  const count = (text: string) => received.split(text).length - 1;
   const socket: Socket = connect(Number(port), hostname, () => {
     const lines = Object.entries({ host: `${hostname}:${port}`, ...(method === "POST" ? { "content-type": "application/json", "content-length": String(Buffer.byteLength(body)) } : {}), ...headers }).map(([name, value]) => `${name}: ${value}\r\n`);
     socket.write(`${method} ${pathname} HTTP/1.1\r\n${lines.join("")}\r\n${body}`);
   });
   socket.setEncoding("utf8");
   socket.on("data", (piece: string) => {
-    received += piece;
-    look();
+    pieces.push(piece);
+    if (piece.endsWith(LAST_CHUNK)) ended = true;
+    for (const look of waiting) look(piece);
   });
   socket.on("error", () => undefined);
   socket.on("close", () => {
     ended = true;
-    look();
+    for (const look of waiting) look("");
   });
   return {
-    count,
+    count: (text) => occurrences(received(), text),
     until(text, times = 1) {
       return new Promise((resolve, reject) => {
-        const check = () => {
-          if (count(text) >= times) resolve();
-          else if (ended) reject(new Error(`the connection ended before ${JSON.stringify(text)}: ${received.slice(0, 500)}`));
+        let left = times;
+        let seen = "";
+        const look = (piece: string) => {
+          seen += piece;
+          left -= occurrences(seen, text);
+          // The text may begin in one piece and end in the next; no whole one is left in it to be counted twice.
+          seen = seen.slice(Math.max(0, seen.length - text.length + 1));
+          if (left <= 0) resolve();
+          else if (ended) reject(new Error(`the answer ended before ${JSON.stringify(text)}: ${received().slice(0, 500)}`));
           else return;
-          waiting.delete(check);
+          waiting.delete(look);
         };
-        waiting.add(check);
-        check();
+        waiting.add(look);
+        look(received());
       });
     },
     stall: () => void socket.pause(),
+    resume: () => void socket.resume(),
     close: () => void socket.destroy(),
   };
 }

@@ -26,7 +26,10 @@ export interface SessionFeed {
 const HEAD_MS = 86_400_000;
 /** How long a server's refusal is waited for. */
 const MOST_WAIT_MS = 250;
-/** A listener that does not listen is let go before what waits for it grows: so many messages, or characters of them. */
+/**
+ * A listener that does not listen is let go before what waits for it grows: so many messages, or characters of them.
+ * What waits already is not kept again: told once or often, a change is to be looked at once.
+ */
 const MOST_WAITING = 1_000;
 const MOST_WAITING_CHARACTERS = 1024 * 1024;
 
@@ -41,16 +44,16 @@ export async function joinFeed(session: PooledSession, server: ToolServerEntry, 
     feed = openFeed(session, server, credentials, parts);
     feeds.set(session.key, feed);
   }
-  const waiting: UpstreamMessage[] = [];
+  const waiting = new Map<string, JsonObject>();
   let characters = 0;
   let over = false;
   let wake: () => void = () => undefined;
   const listener: Listener = {
-    hear(message) {
-      if (over || !wanted(message.value)) return;
-      waiting.push(message);
-      characters += message.text.length;
-      over = waiting.length > MOST_WAITING || characters > MOST_WAITING_CHARACTERS;
+    hear({ text, value }) {
+      if (over || waiting.has(text) || !wanted(value)) return;
+      waiting.set(text, value);
+      characters += text.length;
+      over = waiting.size > MOST_WAITING || characters > MOST_WAITING_CHARACTERS;
       wake();
     },
     ended() {
@@ -74,10 +77,12 @@ export async function joinFeed(session: PooledSession, server: ToolServerEntry, 
   }
   async function* heard(): AsyncGenerator<JsonObject, void> {
     for (;;) {
-      const message = waiting.shift();
-      if (message !== undefined) {
-        characters -= message.text.length;
-        yield message.value;
+      const [next] = waiting;
+      if (next !== undefined) {
+        const [text, message] = next;
+        waiting.delete(text);
+        characters -= text.length;
+        yield message;
       } else if (over) return;
       else {
         await new Promise<void>((resolve) => {
@@ -125,6 +130,8 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
     if (memory.feeds.get(session.key) === feed) memory.feeds.delete(session.key);
     for (const listener of listeners) listener.ended();
   };
+  // Who comes now opens another: nobody joins one that is being closed.
+  abort.signal.addEventListener("abort", end, { once: true });
   const read = async (response: Response) => {
     try {
       for await (const message of upstreamMessages(response)) {
