@@ -1,14 +1,19 @@
 import { describe, expect, test } from "bun:test";
 import type { ModelEntry } from "../../directory/snapshot.ts";
+import { readCompletionsReply } from "../../wire/completions/completions-reply.ts";
+import { readGeminiReply } from "../../wire/gemini/gemini-reply.ts";
+import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
 import { readChatReply } from "../../wire/openai/chat-reply.ts";
 import { ChatStream } from "../../wire/openai/chat-stream.ts";
+import { readResponsesReply } from "../../wire/responses/responses-reply.ts";
 import type { Call } from "../call.ts";
+import { isRefusal } from "../surface.ts";
 import { attempt, type AttemptParts, streamUsage } from "./attempt.ts";
 
 const INPUT_CHARACTERS = 40;
 
 /** Asks a provider that answers so. */
-function ask(response: Response, stream: boolean) {
+function ask(response: Response, stream: boolean, readReply: typeof readChatReply = readChatReply) {
   const call = { row: {}, abort: new AbortController() } as unknown as Call;
   const model = { modelName: "m", provider: { apiFormat: "openai" } } as ModelEntry;
   const prepared = {
@@ -19,7 +24,7 @@ function ask(response: Response, stream: boolean) {
     streamCodec: () => new ChatStream({ hideUsage: true }),
     streamType: null,
     whole(body: Uint8Array) {
-      const read = readChatReply(body);
+      const read = readReply(body);
       return read === null ? null : { body, ...read };
     },
     refusal: () => null,
@@ -55,5 +60,28 @@ describe("a count of tokens no model could come to is not metered", () => {
     for (let next = await upstream.read(); !next.done; next = await upstream.read()) codec.push(next.value);
     codec.end();
     expect(streamUsage(result.answer)).toMatchObject(expected);
+  });
+});
+
+describe.each([
+  ["chat", readChatReply],
+  ["completions", readCompletionsReply],
+  ["responses", readResponsesReply],
+  ["messages", readMessagesReply],
+  ["gemini", readGeminiReply],
+] as const)("what a provider of %s says under the status of a success", (_format, readReply) => {
+  const failure = async (said: unknown) => {
+    const result = await ask(Response.json(said), false, readReply);
+    if (!("failure" in result) || !isRefusal(result.failure.answer)) throw new Error("not a failure");
+    return { again: result.failure.again, code: result.failure.answer.code, reason: result.failure.answer.reason };
+  };
+
+  test("is a failure when it tells of one", async () => {
+    expect(await failure({ error: { message: "No instances available", code: 502 } })).toEqual({ again: "anywhere", code: "upstream_error", reason: "No instances available" });
+    expect(await failure({ error: "No instances available" })).toMatchObject({ code: "upstream_error", reason: "No instances available" });
+  });
+
+  test("is no answer when it is no object", async () => {
+    expect(await failure([])).toMatchObject({ code: "upstream_invalid_response" });
   });
 });

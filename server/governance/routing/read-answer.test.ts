@@ -19,7 +19,7 @@ function ofMebibytes(count: number, headers: Record<string, string>): Response {
 
 test("an answer is read up to 64 MiB, whatever it came packed as", async () => {
   expect((await readAnswerBody(ofMebibytes(64, {}))).byteLength).toBe(64 * MIB.byteLength);
-  for (const headers of [{}, { "content-encoding": "gzip", "content-length": "65536" }]) {
+  for (const headers of [{}, { "content-encoding": "gzip", "content-length": "65536" }] as Record<string, string>[]) {
     const problem: unknown = await readAnswerBody(ofMebibytes(65, headers)).catch((error: unknown) => error);
     expect(String(problem)).toContain("larger than 64 MiB");
   }
