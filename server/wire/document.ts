@@ -1,4 +1,5 @@
 import { duplicateMember, editMembers, type Member, membersOf } from "./json-members.ts";
+import { repeatedName } from "./repeated-name.ts";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -57,6 +58,11 @@ export class JsonDocument {
 
   has(name: string): boolean {
     return this.value[name] !== undefined;
+  }
+
+  /** A name that stands twice in one object, at any depth, of the text as it came: which of the two counts is the reader's guess. */
+  get repeatedName(): string | null {
+    return repeatedName(this.source);
   }
 
   /** Says that the value of a member was changed in place; `write` writes it anew, `JSON.stringify` when left out. */

@@ -57,6 +57,8 @@ export interface InboundRequest {
   texts(): readonly TextSlot[];
   /** The words in answer schemas, and those in tool definitions that are no descriptions. */
   definitions(): readonly TextSlot[];
+  /** A name that stands twice in one object of the body as it came; null when none does. */
+  readonly repeatedName: string | null;
   /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */

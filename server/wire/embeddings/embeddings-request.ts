@@ -35,6 +35,10 @@ export class EmbeddingsRequest implements InboundRequest {
     return this.inputs === null;
   }
 
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
+  }
+
   get dimensions(): number | null {
     return (this.document.value.dimensions as number | undefined) ?? null;
   }

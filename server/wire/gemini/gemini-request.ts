@@ -35,6 +35,10 @@ export class GeminiRequest implements InboundRequest {
     this.stream = address.stream;
   }
 
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
+  }
+
   get body(): JsonObject {
     return this.document.value;
   }

@@ -38,6 +38,10 @@ export class MessagesRequest implements InboundRequest {
     this.sent = { temperature: this.temperature !== null, maxTokens: this.maxTokens !== null };
   }
 
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
+  }
+
   get body(): JsonObject {
     return this.document.value;
   }

@@ -40,6 +40,10 @@ export abstract class OpenAiRequest implements InboundRequest {
     return false;
   }
 
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
+  }
+
   get body(): JsonObject {
     return this.document.value;
   }
