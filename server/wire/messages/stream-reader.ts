@@ -29,6 +29,7 @@ export class MessagesStreamReader implements StreamReader {
   private failed = false;
   private counts: JsonObject | null = null;
   private id: string | null = null;
+  closed = false;
 
   push(piece: Uint8Array): ConversationEvent[] {
     this.events = [];
@@ -67,6 +68,7 @@ export class MessagesStreamReader implements StreamReader {
       this.fail(readFault(null, event));
       return;
     }
+    if (event.type === "message_stop") this.closed = true;
     // What comes behind the end of an answer is not part of it, but for its count.
     if (this.stopped && event.type !== "message_delta") return;
     const index = typeof event.index === "number" ? event.index : 0;

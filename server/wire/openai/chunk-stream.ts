@@ -39,6 +39,10 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   /** Length of the output in a choice. */
   protected abstract lengthOf(choice: Choice): number;
 
+  get closed(): boolean {
+    return this.closing !== null;
+  }
+
   push(piece: Uint8Array): StreamPiece {
     return this.frames.push(piece);
   }
