@@ -63,8 +63,10 @@ export interface InboundRequest {
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;
-  /** The parsed body as it stands now: what a translation reads. Not to be changed. */
+  /** The parsed body as it stands now. Not to be changed. */
   readonly body: JsonObject;
+  /** The same as a translation reads it: what tools are told and say has every digit it came with. */
+  readonly exactBody: JsonObject;
   /** The body for a provider of the caller's own format: the caller's own bytes wherever nothing had to change. */
   outbound(changes: OutboundChanges): string;
 }

@@ -35,6 +35,10 @@ export class EmbeddingsRequest implements InboundRequest {
     return this.inputs === null;
   }
 
+  get exactBody() {
+    return this.body;
+  }
+
   get repeatedName(): string | null {
     return this.document.repeatedName;
   }

@@ -1,6 +1,7 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { withExactTools } from "../exact-tools.ts";
 import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
 import { readFault } from "./fault.ts";
 import { readStop } from "./messages-stop.ts";
@@ -55,7 +56,7 @@ export class MessagesStreamReader implements StreamReader {
     if (this.failed || data === null || data === "[DONE]") return;
     let event: JsonValue;
     try {
-      event = JSON.parse(data) as JsonValue;
+      event = withExactTools(JSON.parse(data) as JsonValue, data);
     } catch {
       this.fail({ status: 502, message: "the provider sent an event that is not JSON", code: null, param: null });
       return;
