@@ -14,7 +14,8 @@ const arrived = turn();
  * what was packed as well. Bodies that arrive together go on together.
  */
 export async function readBody(request: Request, maxBytes: number, mayBeGzip = false): Promise<Uint8Array | Refusal> {
-  const encoding = request.headers.get("content-encoding");
+  // Names of codings are the same in any case.
+  const encoding = request.headers.get("content-encoding")?.toLowerCase() ?? null;
   if (mayBeGzip && encoding === "gzip") {
     const packed = await readPlain(request, maxBytes);
     return isRefusal(packed) ? packed : unpacked(packed, maxBytes);

@@ -62,7 +62,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
             break;
           }
           idle.wait();
-          const { done, value } = await reader.read();
+          const { done, value } = answer.codec.closed === true ? nothingMore(reader) : await reader.read();
           idle.pause();
           if (ended) return;
           if (done) {
@@ -94,6 +94,26 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
       await end({ failure: null, abandoned: "client_disconnected", last: null, told: false });
     },
   });
+}
+
+function nothingMore(reader: StreamAnswer["upstream"]): { readonly done: true; readonly value: undefined } {
+  void readOut(reader);
+  return { done: true, value: undefined };
+}
+
+/** How long an upstream that has said its last word may take to end its body. */
+const CLOSING_MS = 1_000;
+
+/** Reads to the body's end, so that the connection can serve again; one that stays open is closed. */
+export async function readOut(reader: StreamAnswer["upstream"]): Promise<void> {
+  const timer = setTimeout(() => void reader.cancel().catch(() => undefined), CLOSING_MS);
+  try {
+    while (!(await reader.read()).done);
+  } catch {
+    // Its answer was whole before it broke off.
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** Fires when a wait lasts longer than `ms`. One timer for the whole stream: arming one for each piece would cost more than the piece. */

@@ -35,6 +35,8 @@ export interface RequestView {
   definitions(): readonly TextSlot[];
   /** The body as it stands now, for the record. */
   content(): string;
+  /** A name that stands twice in one object of the request; null when none does. */
+  readonly repeatedName: string | null;
   /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
@@ -72,6 +74,7 @@ export const EMPTY_VIEW: RequestView = {
   texts: () => [],
   definitions: () => [],
   content: () => "",
+  repeatedName: null,
   opaque: false,
   inputCharacters: 0,
   withhold: null,
@@ -133,6 +136,9 @@ export class InboundView implements RequestView {
   }
   content(): string {
     return JSON.stringify(this.inbound.body);
+  }
+  get repeatedName(): string | null {
+    return this.inbound.repeatedName;
   }
   get opaque(): boolean {
     return this.inbound.opaque;

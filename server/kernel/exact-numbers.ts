@@ -34,7 +34,22 @@ const rawJson = (text: string): unknown => (JSON as unknown as { rawJSON(text: s
 
 /** A value that is written as JSON again with every digit it came with. */
 export function exactValue(json: string): unknown {
-  return parsedExactly(json, rawJson);
+  return MAYBE_INEXACT.test(json) ? parsedExactly(json, rawJson) : JSON.parse(json);
+}
+
+/**
+ * What was read from `json`, with the members of these names as `exactValue` has them: for what is handed on as JSON and
+ * not looked into, because a number that keeps its digits is no number to who reads it.
+ */
+export function exactMembers<T>(value: T, json: string, names: ReadonlySet<string>): T {
+  return MAYBE_INEXACT.test(json) ? (withExact(value, exactValue(json), names) as T) : value;
+}
+
+function withExact(value: unknown, exact: unknown, names: ReadonlySet<string>): unknown {
+  if (typeof value !== "object" || value === null || typeof exact !== "object" || exact === null) return value;
+  const members = exact as Record<string, unknown>;
+  if (Array.isArray(value)) return value.map((item, index) => withExact(item, members[index], names));
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, names.has(name) && typeof member === "object" && Object.hasOwn(members, name) ? members[name] : withExact(member, members[name], names)]));
 }
 
 /** JSON of a value that was read from `source` and changed since: a number that still stands where it stood keeps its digits. */

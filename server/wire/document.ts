@@ -1,4 +1,6 @@
+import { exactlyWritten } from "../kernel/exact-numbers.ts";
 import { duplicateMember, editMembers, type Member, membersOf } from "./json-members.ts";
+import { repeatedName } from "./repeated-name.ts";
 
 export type JsonValue = string | number | boolean | null | JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -13,9 +15,6 @@ export interface FieldProblem {
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/** JSON of a member as it is now, from its value and from its text before. */
-type WriteMember = (value: JsonValue, source: string) => string;
-
 /**
  * A JSON object with its source text. What was not touched keeps its exact spelling: whoever changes something inside a
  * top-level member says so with `touch`, and only touched members are written anew.
@@ -27,7 +26,6 @@ export class JsonDocument {
   private readonly members: readonly Member[];
   private readonly touched = new Set<string>();
   private readonly spelled = new Map<string, string>();
-  private readonly writers = new Map<string, WriteMember>();
 
   private constructor(source: string, value: JsonObject, members: readonly Member[]) {
     this.source = source;
@@ -59,11 +57,15 @@ export class JsonDocument {
     return this.value[name] !== undefined;
   }
 
-  /** Says that the value of a member was changed in place; `write` writes it anew, `JSON.stringify` when left out. */
-  touch(name: string, write?: WriteMember): void {
+  /** A name that stands twice in one object, at any depth, of the text as it came: which of the two counts is the reader's guess. */
+  get repeatedName(): string | null {
+    return repeatedName(this.source);
+  }
+
+  /** Says that the value of a member was changed in place: it is written anew, its numbers with the digits they came with. */
+  touch(name: string): void {
     this.touched.add(name);
     this.spelled.delete(name);
-    if (write !== undefined) this.writers.set(name, write);
   }
 
   /** As `touch`, with the JSON text of the member as it stands now: what did not change inside it keeps its spelling too. */
@@ -86,11 +88,10 @@ export class JsonDocument {
     const spelled = this.spelled.get(name);
     if (spelled !== undefined) return spelled;
     const touched = this.touched.has(name);
-    const write = this.writers.get(name);
-    const member = touched && write === undefined ? undefined : this.members.find((candidate) => candidate.name === name);
+    const member = this.members.find((candidate) => candidate.name === name);
     if (member === undefined) return JSON.stringify(value);
     const source = this.source.slice(member.valueStart, member.valueEnd);
-    return touched && write !== undefined ? write(value, source) : source;
+    return touched ? exactlyWritten(value, source) : source;
   }
 
   /**

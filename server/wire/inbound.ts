@@ -57,12 +57,16 @@ export interface InboundRequest {
   texts(): readonly TextSlot[];
   /** The words in answer schemas, and those in tool definitions that are no descriptions. */
   definitions(): readonly TextSlot[];
+  /** A name that stands twice in one object of the body as it came; null when none does. */
+  readonly repeatedName: string | null;
   /** True where tokens were sent in the place of texts: nobody can look into them or add to them. */
   readonly opaque: boolean;
   /** Length of all texts together, for estimates. */
   readonly inputCharacters: number;
-  /** The parsed body as it stands now: what a translation reads. Not to be changed. */
+  /** The parsed body as it stands now. Not to be changed. */
   readonly body: JsonObject;
+  /** The same as a translation reads it: what tools are told and say has every digit it came with. */
+  readonly exactBody: JsonObject;
   /** The body for a provider of the caller's own format: the caller's own bytes wherever nothing had to change. */
   outbound(changes: OutboundChanges): string;
 }

@@ -17,6 +17,8 @@ export interface StreamCodec {
   push(piece: Uint8Array): StreamPiece;
   /** Call once the provider ended its stream. */
   end(): StreamEnding;
+  /** True once the provider has said that nothing follows: what its connection does then is no part of the answer. */
+  readonly closed?: boolean;
   /** Whether anything of the answer itself (a text, a tool call, its end) has been seen: before that another provider can still be tried. */
   readonly begun: boolean;
   /** As the provider told it; null when it never did. */

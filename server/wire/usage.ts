@@ -35,6 +35,14 @@ export function cacheWriteTokens(usage: Usage): number {
   return usage.cacheWrite + usage.cacheWriteHour;
 }
 
+/** No model reads or writes as much in one call: beyond it a count is a provider's mistake, which would exhaust budgets and overflow totals. */
+const MOST_TOLD = 1_000_000_000;
+
+/** What the provider told, where it can be believed; null else. */
+export function believable(told: Usage | null): Usage | null {
+  return told !== null && inputTokens(told) + told.output + (told.webSearches ?? 0) <= MOST_TOLD ? told : null;
+}
+
 /** Four characters a token: what a call is metered at when it ended before its provider said. */
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / 4);

@@ -1,12 +1,14 @@
 import type { ConversationEvent, ConversationReply } from "../../wire/conversation/reply.ts";
 import { isObject } from "../../wire/document.ts";
+import { withExactTools } from "../../wire/exact-tools.ts";
 import type { Conversation } from "../routing/conversation.ts";
 
 /** A whole answer in the caller's format, in no vendor's format; null when it cannot be read. */
 export function readWhole({ caller }: Conversation, body: Uint8Array): ConversationReply | null {
   try {
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(body));
-    return isObject(parsed) ? caller.readReply(parsed) : null;
+    const text = new TextDecoder().decode(body);
+    const parsed: unknown = JSON.parse(text);
+    return isObject(parsed) ? caller.readReply(withExactTools(parsed, text)) : null;
   } catch {
     return null;
   }

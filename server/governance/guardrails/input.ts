@@ -1,6 +1,7 @@
 import type { TextSlot } from "../../wire/inbound.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
+import { ambiguous } from "../ambiguous.ts";
 import type { Call } from "../call.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { tag } from "../record/tag.ts";
@@ -13,6 +14,11 @@ import type { GuardRun } from "./guard-run.ts";
  * definitions. What is redacted is redacted in the view, so the provider never sees it, and neither does the record.
  */
 export async function guardInput(call: Call, view: RequestView, run: GuardRun, parts: EngineParts): Promise<Decision> {
+  const unclear = ambiguous(view);
+  if (unclear !== null) {
+    forget(call);
+    return refused(unclear);
+  }
   const { guard, trusted } = run.surface;
   if (view.opaque) {
     if (!run.surface.enforces) {

@@ -18,6 +18,9 @@ export abstract class OuterStream implements StreamCodec {
     return this.pass(this.inner.push(piece));
   }
 
+  get closed(): boolean {
+    return this.inner.closed === true;
+  }
   get begun(): boolean {
     return this.inner.begun;
   }

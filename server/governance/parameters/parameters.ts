@@ -1,6 +1,7 @@
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { estimateTokens } from "../../wire/usage.ts";
+import { ambiguous } from "../ambiguous.ts";
 import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
@@ -20,6 +21,8 @@ export const parameters: RequestControl = {
     if (model === null || call.scope === null) return PASS;
     const rules = governanceOf(call, model);
     if (rules.none) return PASS;
+    const unclear = ambiguous(view);
+    if (unclear !== null) return refused(unclear);
     const added = rules.prepend.length + rules.append.length > 0;
     if (view.opaque && (added || rules.bannedPatterns.length > 0)) return refused(rejected(view.names.input, "must be text in this resource group, because its texts are looked at and added to"));
     const generates = view.model?.modes.includes("embedding") !== true;

@@ -6,7 +6,8 @@ import { pathOf } from "../../kernel/request-path.ts";
 import type { AuditClass, Call } from "../call.ts";
 
 const PRINTABLE = /^[\x20-\x7e]{1,200}$/;
-const TRACEPARENT = /^[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}$/;
+/** No version is called ff. The first is 55 characters long; those to come may say more behind what it says. */
+const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-([\da-f]{32})-([\da-f]{16})-[\da-f]{2}(?:-.*)?$/;
 
 /** A claim of the caller as a row may hold it: printable and at most 200 characters, else as if it had not been made. */
 export function claim(headers: NamedHeaders, name: string): string | null {

@@ -2,7 +2,9 @@ import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type ApiFormat, isRefusal as isProviderRefusal, type Operation, type Provider } from "../../upstreams/providers/provider.ts";
-import { estimateTokens, type Usage } from "../../wire/usage.ts";
+import { readFault } from "../../wire/openai/fault.ts";
+import { replyObject } from "../../wire/openai/reply-object.ts";
+import { believable, estimateTokens, type Usage } from "../../wire/usage.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
 import { type Answer, isRefusal, type StreamAnswer, type WholeAnswer } from "../surface.ts";
 import type { Prepared } from "./errand.ts";
@@ -73,9 +75,15 @@ async function readWhole(call: Call, { prepared, abort, timeoutMs, inputCharacte
     return { failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()), usage: null };
   }
   const read = prepared.whole(bytes);
-  if (read === null) return failed(refuse("upstream_invalid_response"));
+  if (read === null) return failed(notAnAnswer(bytes));
   const translated = read.body !== bytes;
-  return { answer: { kind: "whole", status: response.status, headers: translated ? { ...headers, "content-type": "application/json" } : headers, body: read.body, usage: read.usage ?? estimated(inputCharacters, read.outputCharacters), failure: null } };
+  return { answer: { kind: "whole", status: response.status, headers: translated ? { ...headers, "content-type": "application/json" } : headers, body: read.body, usage: believable(read.usage) ?? estimated(inputCharacters, read.outputCharacters), failure: null } };
+}
+
+/** What the provider told instead of an answer is for the row; the caller hears of a failed provider. */
+function notAnAnswer(bytes: Uint8Array): Refusal {
+  const error = replyObject(bytes)?.error ?? null;
+  return error === null ? refuse("upstream_invalid_response") : refuse("upstream_error", undefined, { reason: readFault(200, { error }).message });
 }
 
 /** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
@@ -92,13 +100,13 @@ async function beginStream({ prepared, abort, timeoutMs, holdHead, inputCharacte
         if (piece !== null) head.push(piece);
       }
     } catch (error) {
-      return { ...failed(brokenOff(null, abort, error)), usage: codec.usage };
+      return { ...failed(brokenOff(null, abort, error)), usage: believable(codec.usage) };
     } finally {
       clearTimeout(timer);
     }
     if (!codec.begun) {
       void upstream.cancel().catch(() => undefined);
-      return { ...failed(refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" })), usage: codec.usage };
+      return { ...failed(refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" })), usage: believable(codec.usage) };
     }
   }
   const headers = { ...passed, ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }), "cache-control": "no-cache", "x-accel-buffering": "no" };
@@ -143,5 +151,5 @@ export function estimated(inputCharacters: number, outputCharacters: number): Us
 
 /** What a stream consumed, as far as it got; null for one that no model gives. */
 export function streamUsage({ codec, inputCharacters }: StreamAnswer): Usage | null {
-  return codec.usage ?? (inputCharacters === null ? null : estimated(inputCharacters, codec.outputLength));
+  return believable(codec.usage) ?? (inputCharacters === null ? null : estimated(inputCharacters, codec.outputLength));
 }

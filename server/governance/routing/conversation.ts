@@ -6,6 +6,7 @@ import { SignedCallsOfStream, signedCalls, unsignedCallIds, withSignatures } fro
 import { TranslatedStream } from "../../wire/conversation/translated-stream.ts";
 import type { Operation } from "../../upstreams/providers/provider.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
+import { withExactTools } from "../../wire/exact-tools.ts";
 import type { InboundRequest, OutboundChanges } from "../../wire/inbound.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
@@ -91,7 +92,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
   const { inbound, caller } = conversation;
   if (format === "completions") throw new Error("no caller's format is translated into completions");
   const provider = parts.codecs[format];
-  const read = caller.readRequest(inbound.body);
+  const read = caller.readRequest(inbound.exactBody);
   if ("unsupported" in read) return unsupported(read.unsupported);
   const defaulted = withDefaults(read.request, inbound.stream, changes);
   const asked = model.supportsSampling ? defaulted : { ...defaulted, temperature: null, topP: null, topK: null };
@@ -175,7 +176,8 @@ function unsupported(fields: readonly FieldError[]): Refusal {
 
 function objectOf(bytes: Uint8Array): JsonObject | null {
   try {
-    const parsed: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const text = new TextDecoder().decode(bytes);
+    const parsed: unknown = withExactTools<unknown>(JSON.parse(text), text);
     // Google wraps an error of a streaming call in a list.
     const value: unknown = Array.isArray(parsed) && parsed.length === 1 ? parsed[0] : parsed;
     return isObject(value) ? value : null;

@@ -4,6 +4,8 @@ import type { RoutingMember } from "../../directory/models/routing-group-entry.t
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
+import { readWhole } from "../answers/caller-answer.ts";
+import { replyStream } from "../answers/reply-stream.ts";
 import { type Attempt, abortReason, type Call, type Route } from "../call.ts";
 import { costOfAttempt } from "../metering/settle.ts";
 import type { EngineParts } from "../guardrails/engines.ts";
@@ -54,7 +56,7 @@ export function dispatch(parts: DispatchParts): Dispatch {
   const send = (call: Call, errand: Errand) => new Journey(call, errand, routeOf(call), parts).run();
   const tools: ToolParts = { ...parts.tools, authorization: parts.authorization, begin: parts.begin, engines: parts.engines };
   return {
-    converse: (call, conversation) => send(call, conversationErrand(conversation, parts)),
+    converse: async (call, conversation) => asAsked(call, conversation, await send(call, conversationErrand(conversation, parts))),
     embed: (call, request) => send(call, embeddingsErrand(request)),
     countTokens: async (call, count) => (asksVendor(routeOf(call), count) ? send(call, tokenCountErrand(count)) : estimate(count)),
     tools: toolDispatch(tools),
@@ -277,6 +279,15 @@ function linkedAbort(call: Call): { abort: AbortController; release: () => void 
       if (!abort.signal.aborted) abort.abort("attempt_abandoned");
     },
   };
+}
+
+/** Some servers know no streams and answer whole: their callers, whose clients read events only, get one all the same. */
+function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusal): Answer | Refusal {
+  if (!conversation.inbound.stream || isRefusal(answer) || answer.kind === "stream" || answer.failure !== null || answer.usage === null || call.model === null) return answer;
+  const reply = readWhole(conversation, answer.body);
+  if (reply === null) return answer;
+  const stream = replyStream(call, conversation, reply, call.model, answer.usage);
+  return { ...stream, headers: { ...answer.headers, ...stream.headers } };
 }
 
 /** What the provider was not told is told to the caller, who asked for it. */

@@ -8,7 +8,9 @@ const answered = turn();
 
 /** Reads an upstream's answer to its end; answers that arrive together go on together. Rejects when it breaks off or grows past the bound. */
 export async function readAnswerBody(response: Response): Promise<Uint8Array> {
-  const declared = Number(response.headers.get("content-length") ?? Number.POSITIVE_INFINITY);
+  const { headers } = response;
+  // The length of a packed answer says nothing of what comes out of it.
+  const declared = headers.has("content-encoding") ? Number.POSITIVE_INFINITY : Number(headers.get("content-length") ?? Number.POSITIVE_INFINITY);
   // An answer that says how long it is comes in one piece; a stream has to be counted as it comes.
   if (declared <= MAX_BYTES) {
     const whole = await response.arrayBuffer();

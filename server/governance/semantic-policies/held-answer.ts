@@ -1,5 +1,6 @@
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type AbortReason, abortReason, type Call } from "../call.ts";
+import { readOut } from "../stream-out.ts";
 import type { StreamAnswer } from "../surface.ts";
 
 /** A streamed answer that was taken in whole before any of it is given. */
@@ -18,7 +19,7 @@ export async function hold(call: Call, answer: StreamAnswer, idleMs: number): Pr
   const pieces = [...answer.head];
   let bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
   let broken: unknown = null;
-  for (;;) {
+  while (codec.closed !== true) {
     const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), idleMs);
     try {
       const { done, value } = await upstream.read();
@@ -42,6 +43,7 @@ export async function hold(call: Call, answer: StreamAnswer, idleMs: number): Pr
       clearTimeout(timer);
     }
   }
+  if (codec.closed === true) void readOut(upstream);
   const why = abortReason(call);
   if (why !== null) return why === "upstream_timeout" ? refuse("upstream_timeout") : refuse("upstream_interrupted");
   const end = broken === null ? codec.end() : null;

@@ -2,6 +2,7 @@ import { type SemanticPolicyEntry, semanticPoliciesOf } from "../../directory/se
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
+import { ambiguous } from "../ambiguous.ts";
 import { readPieces, readWhole, textOfEvents, textOfReply } from "../answers/caller-answer.ts";
 import { KeptStream } from "../answers/kept-stream.ts";
 import { abortReason, type Call } from "../call.ts";
@@ -49,6 +50,8 @@ export class SemanticPolicies implements RequestControl {
   decide(call: Call, view: RequestView): Decision | Promise<Decision> {
     const policies = this.policiesOf(call, surfaceOf(call.audit.proxySubtype, "input"));
     if (policies.length === 0) return PASS;
+    const unclear = ambiguous(view);
+    if (unclear !== null) return refused(unclear);
     // What is only a number to the gateway cannot be judged.
     const text = view.opaque ? null : textOf(view);
     return this.apply(call, policies, "input", text).then((refusal) => (refusal === null ? PASS : refused(refusal)));

@@ -1,4 +1,3 @@
-import { exactlyWritten } from "../../kernel/exact-numbers.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import type { TextSlot } from "../../wire/inbound.ts";
 import { REFUSED } from "../../wire/mcp/rpc.ts";
@@ -13,13 +12,13 @@ const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail
  * server asked of its caller, each replaceable in place.
  */
 export function toolView({ target, message, capability }: ToolRequest): RequestView {
-  const changed = () => message?.document.touch("params", exactlyWritten);
+  const changed = () => message?.document.touch("params");
   const texts = (): readonly TextSlot[] => {
     const slots: TextSlot[] = [];
     if (message?.kind === "response") {
       const { result, error } = message.document.value;
-      collectAnswer(result, slots, () => message.document.touch("result", exactlyWritten));
-      if (isObject(error)) for (const key of ["message", "data"]) collect(error, key, slots, () => message.document.touch("error", exactlyWritten));
+      collectAnswer(result, slots, () => message.document.touch("result"));
+      if (isObject(error)) for (const key of ["message", "data"]) collect(error, key, slots, () => message.document.touch("error"));
     }
     if (isObject(message?.params.inputResponses)) for (const answer of Object.values(message.params.inputResponses)) collectAnswer(answer, slots, changed);
     if (message !== null && (message.method === "tools/call" || message.method === "prompts/get")) collect(message.params, "arguments", slots, changed);

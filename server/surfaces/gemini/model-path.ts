@@ -1,13 +1,10 @@
+import { decodedSegment } from "../../kernel/request-path.ts";
+
 const PREFIX = "/models/";
 
 /** The model a path names: what stands between `/models/` and the last colon, whose name may hold slashes and colons. */
 export function modelOfPath(path: string): string {
   const named = path.slice(path.indexOf(PREFIX) + PREFIX.length);
   const colon = named.lastIndexOf(":");
-  const model = colon < 0 ? named : named.slice(0, colon);
-  try {
-    return decodeURIComponent(model);
-  } catch {
-    return model;
-  }
+  return decodedSegment(colon < 0 ? named : named.slice(0, colon));
 }

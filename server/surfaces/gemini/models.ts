@@ -2,6 +2,7 @@ import { usableModel, usableModels, type UsableModel } from "../../governance/ac
 import type { Surface, WholeAnswer } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { refuse } from "../../kernel/errors.ts";
+import { decodedSegment } from "../../kernel/request-path.ts";
 import { geminiRefusals } from "./refusals.ts";
 
 const encoder = new TextEncoder();
@@ -18,7 +19,7 @@ export const geminiModel: Surface = {
   read: () => ({
     view: EMPTY_VIEW,
     async answer(call) {
-      const asked = decodeURIComponent(call.path.slice(call.path.indexOf("/models/") + "/models/".length));
+      const asked = decodedSegment(call.path.slice(call.path.indexOf("/models/") + "/models/".length));
       const model = call.scope === null ? null : usableModel(call.scope, asked);
       return model === null ? refuse("model_not_found", `There is no model ${JSON.stringify(asked)}.`) : json(item(model));
     },

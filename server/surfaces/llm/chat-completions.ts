@@ -17,7 +17,7 @@ export const chatCompletions: Surface = {
       {
         inbound,
         caller: chatCodec,
-        passing: { stream: () => new ChatStream({ hideUsage: !inbound.includesUsage }), reply: readChatReply },
+        passing: { stream: () => new ChatStream({ hideUsage: !inbound.includesUsage, choices: inbound.candidates }), reply: readChatReply },
         writer: null,
         streamType: "text/event-stream",
         includeUsage: inbound.includesUsage,

@@ -3,6 +3,7 @@ import type { Call } from "../../governance/call.ts";
 import type { Surface, WholeAnswer } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { refuse } from "../../kernel/errors.ts";
+import { decodedSegment } from "../../kernel/request-path.ts";
 import { llmRefusals } from "./refusals.ts";
 
 const encoder = new TextEncoder();
@@ -19,7 +20,7 @@ export const modelDetail: Surface = {
   read: () => ({
     view: EMPTY_VIEW,
     async answer(call) {
-      const asked = decoded(call.path.slice(call.path.lastIndexOf("/models/") + "/models/".length));
+      const asked = decodedSegment(call.path.slice(call.path.indexOf("/models/") + "/models/".length));
       const model = call.scope === null ? null : usableModel(call.scope, asked);
       return model === null ? refuse("model_not_found", `There is no model ${JSON.stringify(asked)}.`) : json(item(model));
     },
@@ -42,14 +43,6 @@ function item(model: UsableModel) {
     context_window: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
   };
-}
-
-function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }
 
 function json(value: unknown): WholeAnswer {

@@ -28,9 +28,17 @@ export class CompletionsRequest extends OpenAiRequest {
   }
 
   override get candidates(): number {
+    return this.prompts * Math.max(wholeOf(this.body.n) ?? 1, wholeOf(this.body.best_of) ?? 1);
+  }
+
+  /** Answers that come back: the best of those that are made. */
+  get choices(): number {
+    return this.prompts * (wholeOf(this.body.n) ?? 1);
+  }
+
+  private get prompts(): number {
     const { prompt } = this.body;
-    const prompts = Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt.length : 1;
-    return prompts * Math.max(wholeOf(this.body.n) ?? 1, wholeOf(this.body.best_of) ?? 1);
+    return Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt.length : 1;
   }
 
   override get inputCharacters(): number {

@@ -1,8 +1,8 @@
-import { type Choice, ChunkStream } from "../openai/chunk-stream.ts";
+import { type Choice, ChunkStream, type ChunkStreamOptions } from "../openai/chunk-stream.ts";
 
 /** A streamed completion on its way through. */
 export class CompletionsStream extends ChunkStream {
-  constructor(options: { hideUsage: boolean }) {
+  constructor(options: ChunkStreamOptions) {
     super("text", options);
   }
 

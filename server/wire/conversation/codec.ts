@@ -53,6 +53,8 @@ export interface StreamReader {
   push(piece: Uint8Array): ConversationEvent[];
   /** Call once the provider closed its stream. `complete` is false when the answer had not ended. */
   end(): { readonly events: readonly ConversationEvent[]; readonly complete: boolean };
+  /** As in `StreamCodec`. */
+  readonly closed?: boolean;
 }
 
 export interface StreamWriter {

@@ -24,6 +24,10 @@ export class TranslatedStream implements StreamCodec {
     this.enclosed = enclosed;
   }
 
+  get closed(): boolean {
+    return this.reader.closed === true;
+  }
+
   push(piece: Uint8Array): StreamPiece {
     return this.write(this.reader.push(piece));
   }

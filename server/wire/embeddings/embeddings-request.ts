@@ -35,6 +35,14 @@ export class EmbeddingsRequest implements InboundRequest {
     return this.inputs === null;
   }
 
+  get exactBody() {
+    return this.body;
+  }
+
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
+  }
+
   get dimensions(): number | null {
     return (this.document.value.dimensions as number | undefined) ?? null;
   }
@@ -96,7 +104,8 @@ export class EmbeddingsRequest implements InboundRequest {
 export function readEmbeddingsRequest(bytes: Uint8Array): EmbeddingsRequest | { readonly fields: readonly FieldProblem[] } {
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { fields: [document] };
-  const { model, model_id: modelId, input, dimensions, encoding_format: encoding } = document.value;
+  // Null says nothing, as in every other format.
+  const [model, modelId, input, dimensions, encoding] = ["model", "model_id", "input", "dimensions", "encoding_format"].map((name) => document.value[name] ?? undefined);
   const fields: FieldProblem[] = [];
   if (model !== undefined && (typeof model !== "string" || model === "")) fields.push({ field: "model", message: "must be a text" });
   if (modelId !== undefined && (typeof modelId !== "string" || modelId === "")) fields.push({ field: "model_id", message: "must be a text" });

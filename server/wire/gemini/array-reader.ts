@@ -1,6 +1,7 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import { isObject } from "../document.ts";
+import { withExactTools } from "../exact-tools.ts";
 import { AnswerReader } from "./answer-reader.ts";
 
 /** Reads the JSON array of a caller who streams without `alt=sse`, once it is whole. */
@@ -15,7 +16,8 @@ export class GeminiArrayReader implements StreamReader {
   end(): { events: ConversationEvent[]; complete: boolean } {
     let bodies: unknown;
     try {
-      bodies = JSON.parse(Buffer.concat(this.pieces).toString("utf8"));
+      const text = Buffer.concat(this.pieces).toString("utf8");
+      bodies = withExactTools(JSON.parse(text), text);
     } catch {
       return { events: [], complete: false };
     }

@@ -1,5 +1,6 @@
 import type { AssistantPart, Signature } from "../conversation/request.ts";
-import { isObject, type JsonObject } from "../document.ts";
+import type { JsonObject } from "../document.ts";
+import { exactObject } from "../exact-tools.ts";
 
 /** A part of the model's; null for what has nothing in it that Google would take. */
 export function writeAssistantPart(part: AssistantPart): JsonObject | null {
@@ -32,11 +33,5 @@ export function thoughtSignature(signature: Signature | undefined): { thoughtSig
 
 /** A call's arguments as the object they must be here; null when they are none. No text at all means no arguments. */
 export function argumentsOf(text: string): JsonObject | null {
-  if (text.trim() === "") return {};
-  try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : null;
-  } catch {
-    return null;
-  }
+  return text.trim() === "" ? {} : exactObject(text);
 }

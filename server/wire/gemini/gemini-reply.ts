@@ -4,7 +4,7 @@ import { withSearches } from "./grounding.ts";
 import { member, objectIn, objectsIn, textIn } from "./members.ts";
 import { readGeminiUsage } from "./usage.ts";
 
-/** What governance reads of a whole answer; null when the bytes are not a JSON object. */
+/** What governance reads of a whole answer; null when the bytes are no JSON object, or tell of a failure. */
 export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
   let body: unknown;
   try {
@@ -12,7 +12,7 @@ export function readGeminiReply(bytes: Uint8Array): { usage: Usage | null; outpu
   } catch {
     return null;
   }
-  if (!isObject(body)) return null;
+  if (!isObject(body) || member(body, "error") !== undefined) return null;
   return { usage: withSearches(body, readGeminiUsage(member(body, "usageMetadata"))), outputCharacters: outputLength(body) };
 }
 

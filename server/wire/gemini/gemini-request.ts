@@ -1,5 +1,6 @@
 import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, JsonDocument, type JsonObject } from "../document.ts";
+import { withExactTools } from "../exact-tools.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 import { listIn, numberIn, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
@@ -33,6 +34,14 @@ export class GeminiRequest implements InboundRequest {
     this.document = document;
     this.model = address.model;
     this.stream = address.stream;
+  }
+
+  get exactBody(): JsonObject {
+    return withExactTools(this.body, this.document.text());
+  }
+
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
   }
 
   get body(): JsonObject {

@@ -1,5 +1,6 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
+import { withExactTools } from "../exact-tools.ts";
 import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
 import { AnswerReader } from "./answer-reader.ts";
 import { bare, bodyIn } from "./gemini-stream.ts";
@@ -37,7 +38,7 @@ export class GeminiStreamReader implements StreamReader {
     const data = frameData(frame) ?? bare(frame);
     if (data === null || data.trim() === "" || data.trim() === "[DONE]") return [];
     const body = bodyIn(data);
-    return body === null ? this.nonsense("the provider sent an event that is not a JSON object") : this.answer.read(body);
+    return body === null ? this.nonsense("the provider sent an event that is not a JSON object") : this.answer.read(withExactTools(body, data));
   }
 
   /** What the provider left without a blank line behind it: an event, or the torn beginning of one. */

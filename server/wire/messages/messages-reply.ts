@@ -1,8 +1,9 @@
 import { isObject, type JsonValue } from "../document.ts";
+import { tellsFailure } from "../openai/reply-object.ts";
 import type { Usage } from "../usage.ts";
 import { usageOf } from "./usage.ts";
 
-/** What governance reads of a whole message; null when the bytes are not a JSON object. */
+/** What governance reads of a whole message; null when the bytes are no JSON object, or tell of a failure. */
 export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
   let body: JsonValue;
   try {
@@ -10,7 +11,7 @@ export function readMessagesReply(bytes: Uint8Array): { usage: Usage | null; out
   } catch {
     return null;
   }
-  if (!isObject(body)) return null;
+  if (!isObject(body) || tellsFailure(body, "content")) return null;
   let outputCharacters = 0;
   if (Array.isArray(body.content)) for (const block of body.content) outputCharacters += blockLength(block);
   return { usage: usageOf(body.usage), outputCharacters };

@@ -1,5 +1,6 @@
 import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject, type JsonValue } from "../document.ts";
+import { withExactTools } from "../exact-tools.ts";
 import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { checkVersion, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
@@ -36,6 +37,14 @@ export class MessagesRequest implements InboundRequest {
     this.document = document;
     this.reading = reading;
     this.sent = { temperature: this.temperature !== null, maxTokens: this.maxTokens !== null };
+  }
+
+  get exactBody(): JsonObject {
+    return withExactTools(this.body, this.document.text());
+  }
+
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
   }
 
   get body(): JsonObject {

@@ -28,6 +28,10 @@ export class MessagesStream implements StreamCodec, FrameReader {
     return usageOf(this.counts);
   }
 
+  get closed(): boolean {
+    return this.closing !== null;
+  }
+
   push(piece: Uint8Array): StreamPiece {
     return this.frames.push(piece);
   }

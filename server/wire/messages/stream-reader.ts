@@ -1,6 +1,7 @@
 import type { StreamReader } from "../conversation/codec.ts";
 import type { ConversationEvent, ProviderFault } from "../conversation/reply.ts";
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
+import { withExactTools } from "../exact-tools.ts";
 import { FrameCutter, frameData, FrameTooLarge } from "../sse-frames.ts";
 import { readFault } from "./fault.ts";
 import { readStop } from "./messages-stop.ts";
@@ -29,6 +30,7 @@ export class MessagesStreamReader implements StreamReader {
   private failed = false;
   private counts: JsonObject | null = null;
   private id: string | null = null;
+  closed = false;
 
   push(piece: Uint8Array): ConversationEvent[] {
     this.events = [];
@@ -54,7 +56,7 @@ export class MessagesStreamReader implements StreamReader {
     if (this.failed || data === null || data === "[DONE]") return;
     let event: JsonValue;
     try {
-      event = JSON.parse(data) as JsonValue;
+      event = withExactTools(JSON.parse(data) as JsonValue, data);
     } catch {
       this.fail({ status: 502, message: "the provider sent an event that is not JSON", code: null, param: null });
       return;
@@ -67,6 +69,7 @@ export class MessagesStreamReader implements StreamReader {
       this.fail(readFault(null, event));
       return;
     }
+    if (event.type === "message_stop") this.closed = true;
     // What comes behind the end of an answer is not part of it, but for its count.
     if (this.stopped && event.type !== "message_delta") return;
     const index = typeof event.index === "number" ? event.index : 0;

@@ -65,6 +65,15 @@ describe("a chat stream on its way through", () => {
     expect(run(new ChatStream({ hideUsage: true }), FRAMES.join(""), 9).complete).toBe(true);
   });
 
+  test("several answers have ended when each of them has, whatever order they end in", () => {
+    const of = (index: number, finish_reason: string | null) => frame({ id: "c", object: "chat.completion.chunk", choices: [{ index, delta: { content: "x" }, finish_reason }] });
+    const both = new ChatStream({ hideUsage: true, choices: 2 });
+    expect(run(both, of(0, null) + of(1, null) + of(1, "stop") + of(1, "stop"), 9).complete).toBe(false);
+    expect(run(new ChatStream({ hideUsage: true, choices: 2 }), of(0, null) + of(1, "stop") + of(0, "length"), 9).complete).toBe(true);
+    // What the provider itself calls the end is one, also when it gave fewer than were asked for.
+    expect(run(new ChatStream({ hideUsage: true, choices: 2 }), of(0, "stop") + DONE, 9).complete).toBe(true);
+  });
+
   test("a text that spells what governance looks for is still only a text", () => {
     const text = frame(chunk({ content: '"finish_reason":"stop" "usage":{"prompt_tokens":1} \\" [DONE] "error"' }));
     const stream = new ChatStream({ hideUsage: true });

@@ -1,9 +1,9 @@
 import { outputLength } from "./chat-output.ts";
-import { type Choice, ChunkStream } from "./chunk-stream.ts";
+import { type Choice, ChunkStream, type ChunkStreamOptions } from "./chunk-stream.ts";
 
 /** A chat completion stream on its way through. */
 export class ChatStream extends ChunkStream {
-  constructor(options: { hideUsage: boolean }) {
+  constructor(options: ChunkStreamOptions) {
     super("content", options);
   }
 

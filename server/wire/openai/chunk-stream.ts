@@ -9,6 +9,12 @@ const DONE = "[DONE]";
 const TELLING = /"error"|"tool_calls"|"reasoning|"(?:usage|finish_reason)"\s*:\s*(?!null|\s)|\[DONE\]|\r/;
 const decoder = new TextDecoder();
 
+export interface ChunkStreamOptions {
+  readonly hideUsage: boolean;
+  /** How many the answer has; 1 when not said. */
+  readonly choices?: number;
+}
+
 /** One choice of a chunk, in whatever this endpoint puts into it. */
 export type Choice = Readonly<Record<string, unknown>>;
 
@@ -23,7 +29,9 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   private readonly hideUsage: boolean;
   private readonly textMember: string;
   private closing: Uint8Array | null = null;
-  private finished = false;
+  private readonly choices: number;
+  /** Choices that have come to their end, by index. */
+  private readonly finished = new Set<unknown>();
   usage: Usage | null = null;
   outputLength = 0;
   begun = false;
@@ -31,13 +39,18 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
   providerError: string | null = null;
 
   /** `textMember`: what the text of nearly every frame stands under. */
-  constructor(textMember: string, options: { hideUsage: boolean }) {
+  constructor(textMember: string, { hideUsage, choices = 1 }: ChunkStreamOptions) {
     this.textMember = textMember;
-    this.hideUsage = options.hideUsage;
+    this.hideUsage = hideUsage;
+    this.choices = choices;
   }
 
   /** Length of the output in a choice. */
   protected abstract lengthOf(choice: Choice): number;
+
+  get closed(): boolean {
+    return this.closing !== null;
+  }
 
   push(piece: Uint8Array): StreamPiece {
     return this.frames.push(piece);
@@ -48,7 +61,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     const rest = this.frames.rest();
     // An event without its blank line passes on; half of one neither ends an answer nor helps anybody.
     const kept = isWholeEvent(rest) && this.keep(rest) ? rest : null;
-    const ended = this.closing !== null || this.finished;
+    const ended = this.closing !== null || this.finished.size >= this.choices;
     return { complete: ended && this.providerError === null, last: kept === null ? this.closing : this.closing === null ? kept : concat([this.closing, kept]), told: this.providerError !== null };
   }
 
@@ -90,12 +103,12 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     const usage = (chunk as { usage?: unknown }).usage ?? x_groq?.usage;
     if (usage !== undefined && usage !== null) this.usage = usageOf(usage) ?? this.usage;
     if (!Array.isArray(choices)) return true;
-    for (const choice of choices as (Choice | null)[]) {
+    for (const [place, choice] of (choices as (Choice | null)[]).entries()) {
       if (choice === null || typeof choice !== "object") continue;
-      if (choice.finish_reason !== null && choice.finish_reason !== undefined) this.finished = true;
+      if (choice.finish_reason !== null && choice.finish_reason !== undefined) this.finished.add(choice.index ?? place);
       const length = this.lengthOf(choice);
       this.outputLength += length;
-      if (length > 0 || this.finished) this.begun = true;
+      if (length > 0 || this.finished.size > 0) this.begun = true;
     }
     // Azure and others open with an empty choices frame of their own, which carries no usage and is the caller's.
     return !(this.hideUsage && choices.length === 0 && usage !== undefined && usage !== null);

@@ -14,6 +14,7 @@ export abstract class EventReader implements StreamReader {
   private readonly cutter = new FrameCutter();
   private events: ConversationEvent[] = [];
   private failed = false;
+  closed = false;
 
   /** One event's data. */
   protected abstract read(data: JsonObject): void;
@@ -55,7 +56,10 @@ export abstract class EventReader implements StreamReader {
     if (this.failed) return;
     const data = frameData(decoder.decode(frame));
     if (data === null || data.trim() === "") return;
-    if (data === DONE) return this.done();
+    if (data === DONE) {
+      this.closed = true;
+      return this.done();
+    }
     let value: unknown;
     try {
       value = JSON.parse(data);

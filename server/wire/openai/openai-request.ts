@@ -40,6 +40,14 @@ export abstract class OpenAiRequest implements InboundRequest {
     return false;
   }
 
+  get exactBody() {
+    return this.body;
+  }
+
+  get repeatedName(): string | null {
+    return this.document.repeatedName;
+  }
+
   get body(): JsonObject {
     return this.document.value;
   }

@@ -11,3 +11,8 @@ export function replyObject(bytes: Uint8Array): JsonObject | null {
     return null;
   }
 }
+
+/** Some servers tell of a failure under the status of a success: an error in the place of the member that holds the answer. */
+export function tellsFailure(body: JsonObject, answer: string): boolean {
+  return (body.error ?? null) !== null && !Array.isArray(body[answer]);
+}

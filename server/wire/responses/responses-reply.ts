@@ -1,14 +1,14 @@
 import type { JsonObject } from "../document.ts";
 import { objectsOf } from "../openai/loose-fields.ts";
-import { replyObject } from "../openai/reply-object.ts";
+import { replyObject, tellsFailure } from "../openai/reply-object.ts";
 import { TextMeasure, visitMembers } from "../openai/text-places.ts";
 import type { Usage } from "../usage.ts";
 import { usageOfResponse } from "./usage.ts";
 
-/** What governance reads of a whole response; null when the bytes are not a JSON object. */
+/** What governance reads of a whole response; null when the bytes are no JSON object, or tell of a failure. */
 export function readResponsesReply(bytes: Uint8Array): { usage: Usage | null; outputCharacters: number } | null {
   const body = replyObject(bytes);
-  return body === null ? null : { usage: usageOfResponse(body), outputCharacters: outputCharacters(body) };
+  return body === null || tellsFailure(body, "output") ? null : { usage: usageOfResponse(body), outputCharacters: outputCharacters(body) };
 }
 
 /** Length of all texts of a response's output. */

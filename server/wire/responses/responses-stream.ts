@@ -24,6 +24,10 @@ export class ResponsesStream implements StreamCodec, FrameReader {
   begun = false;
   providerError: string | null = null;
 
+  get closed(): boolean {
+    return this.closing.length > 0;
+  }
+
   push(piece: Uint8Array): StreamPiece {
     return this.frames.push(piece);
   }

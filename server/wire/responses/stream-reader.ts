@@ -109,6 +109,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     if (usage !== null) this.emit({ kind: "usage", usage });
     this.emit({ kind: "stop", candidate: 0, reason: stopReason(response, this.kinds), stopSequence: null, stopDetail: null });
     this.ended = true;
+    this.closed = true;
   }
 
   private whole(part: AssistantPart): void {

@@ -1,0 +1,13 @@
+import { expect, test } from "bun:test";
+import { readCompletionsRequest } from "./completions-request.ts";
+
+test.each([
+  [{ prompt: "a" }, 1, 1],
+  [{ prompt: ["a", "b"], n: 2 }, 4, 4],
+  [{ prompt: [1, 2, 3], n: 2, best_of: 5 }, 2, 5],
+  [{ prompt: [[1], [2]], best_of: 3 }, 2, 6],
+])("%j comes back as %p answers and is metered as up to %p", (body, choices, candidates) => {
+  const request = readCompletionsRequest(new TextEncoder().encode(JSON.stringify({ model: "m", ...body })));
+  if ("fields" in request) throw new Error(JSON.stringify(request.fields));
+  expect([request.choices, request.candidates]).toEqual([choices, candidates]);
+});

@@ -1,0 +1,12 @@
+import { expect, test } from "bun:test";
+import { readEmbeddingsRequest } from "./embeddings-request.ts";
+
+const read = (body: object) => readEmbeddingsRequest(new TextEncoder().encode(JSON.stringify(body)));
+
+test("a field that is null counts as one that was left out", () => {
+  const request = read({ model: null, model_id: "m1", input: "hello", dimensions: null, encoding_format: null, user: null });
+  if ("fields" in request) throw new Error(JSON.stringify(request.fields));
+  expect([request.model, request.modelId, request.dimensions, request.encoding]).toEqual([null, "m1", null, "float"]);
+  const refused = read({ model: null, model_id: null, input: null });
+  expect("fields" in refused ? refused.fields.map(({ field }) => field) : null).toEqual(["model", "input"]);
+});
