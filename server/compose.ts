@@ -269,7 +269,7 @@ async function connect(config: Configuration, directory: DataDirectory, log: Log
       await connection.close();
       throw new ConfigurationError(`DATABASE_URL: ${failure}`);
     }
-    return { connection, description: withoutPassword(config.databaseUrl), close: connection.close };
+    return { connection, description: connection.place, close: connection.close };
   }
   const embedded = await startEmbeddedPostgres({ directory, log });
   const connection = openDatabase(embedded.url, options);
@@ -281,11 +281,6 @@ async function connect(config: Configuration, directory: DataDirectory, log: Log
       await embedded.stop();
     },
   };
-}
-
-function withoutPassword(url: string): string {
-  const shown = new URL(url);
-  return `${shown.protocol}//${shown.hostname}${shown.port === "" ? "" : `:${shown.port}`}${shown.pathname}`;
 }
 
 /** Null when the database answers, else why not. */
