@@ -145,7 +145,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
   // What was opened is closed in the opposite order, also when a later step fails.
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
-    // Before anything is made: a start that fails over a port must not have made secrets it never shows.
+    // First: nothing is made for a start that fails over a port.
     const adminPlane = openPlane(config, config.adminPort, log);
     closers.push(adminPlane.close);
     const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config, config.runtimePort, log) : null;
@@ -156,8 +156,6 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const { db } = connection;
     await migrate(db);
     const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
-    const started = await firstStart({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
-    const firstModel = started.models[0] ?? (await readAnyModelName(db));
     const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
 
@@ -204,6 +202,10 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const control = config.roles.includes("control")
       ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, fallbackJudge: config.judgeModel ?? null, passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify }, attempts, refused: (reason) => metrics.adminRefused(reason), ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
+
+    // Last: whatever fails before it must not have made secrets that are never shown.
+    const started = await firstStart({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
+    const firstModel = started.models[0] ?? (await readAnyModelName(db));
 
     adminPlane.answer(async (request, info) => {
       const response = await control.fetch(request, info);

@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { compose } from "../../server/compose.ts";
+import { readConfiguration } from "../../server/kernel/configuration.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
 import { rowOf, serveModels, signIn } from "../support/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
@@ -42,6 +45,8 @@ describe("a start that cannot be", () => {
     ["a bad value", { GW_RUNTIME_PORT: "eighty" }, "GW_RUNTIME_PORT"],
     ["an unknown role", { GW_ROLES: "runtime,cook" }, "GW_ROLES"],
     ["a bad secret, without showing it", { GW_SECRET_KEY: "hunter2hunter2" }, "GW_SECRET_KEY must be 32 bytes"],
+    ["a signing key that is none, without showing it", { GW_AUDIT_SIGNING_KEY: "hunter2" }, "GW_AUDIT_SIGNING_KEY must be an Ed25519 private key"],
+    ["an address no Valkey has, without showing it", { VALKEY_URL: "http://:hunter2@127.0.0.1" }, "VALKEY_URL must be"],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "DATABASE_URL"],
     ["a port in use", { GW_HOST: "127.0.0.1", GW_RUNTIME_PORT: "USED" }, "in use"],
   ])("%s ends it with one line that says so", async (_name, env, says) => {
@@ -53,6 +58,17 @@ describe("a start that cannot be", () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(says);
     expect(stderr).not.toContain("hunter2");
+  });
+
+  test("makes no secrets that would never be shown", async () => {
+    const database = await testDatabase();
+    const directory = await temporaryDirectory();
+    const openLedger = async () => Promise.reject(new Error("the disk is gone"));
+    const starting = compose(readConfiguration({ DATABASE_URL: database.url, GW_DATA_DIR: directory, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }), {}, jsonLog("error"), { openLedger });
+    await expect(starting).rejects.toThrow("the disk is gone");
+    expect(await database.db.selectFrom("admin_users").select("id").execute()).toEqual([]);
+    await database.close();
+    await removeDirectory(directory);
   });
 
   test("a second process on the same data directory is refused and does not disturb the first", async () => {
