@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
 import { compose } from "../../server/compose.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
@@ -48,6 +49,8 @@ describe("a start that cannot be", () => {
     ["a signing key that is none, without showing it", { GW_AUDIT_SIGNING_KEY: "hunter2" }, "GW_AUDIT_SIGNING_KEY must be an Ed25519 private key"],
     ["an address no Valkey has, without showing it", { VALKEY_URL: "http://:hunter2@127.0.0.1" }, "VALKEY_URL must be"],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "DATABASE_URL"],
+    ["an address that is not here", { GW_HOST: "192.0.2.1" }, "192.0.2.1:0 cannot be listened on: is GW_HOST an address of this machine?"],
+    ["a name that is no address", { GW_HOST: "nowhere.invalid" }, "nowhere.invalid:0 cannot be listened on: is GW_HOST an address of this machine?"],
     ["a port in use", { GW_HOST: "127.0.0.1", GW_RUNTIME_PORT: "USED" }, "in use"],
   ])("%s ends it with one line that says so", async (_name, env, says) => {
     const holder = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
@@ -58,6 +61,18 @@ describe("a start that cannot be", () => {
     expect(lines).toHaveLength(1);
     expect(lines[0]).toContain(says);
     expect(stderr).not.toContain("hunter2");
+  });
+
+  test("a database of a newer release, and one it may not make tables in, end it with one line that says so", async () => {
+    const database = await testDatabase();
+    await sql`INSERT INTO schema_migrations (name, digest) VALUES ('9999_tomorrow.sql', '')`.execute(database.db);
+    expect(await run({ DATABASE_URL: database.url })).toEqual({ code: 1, stderr: "gatehouse: the database was migrated by a newer release (it has 9999_tomorrow.sql)\n" });
+    const guest = `guest_${process.pid}`;
+    await sql`DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE ROLE ${sql.ref(guest)} LOGIN PASSWORD 'hunter2'`.execute(database.db);
+    const url = Object.assign(new URL(database.url), { username: guest, password: "hunter2" });
+    expect(await run({ DATABASE_URL: url.href })).toEqual({ code: 1, stderr: "gatehouse: the database cannot be migrated: no schema has been selected to create in\n" });
+    await sql`DROP ROLE ${sql.ref(guest)}`.execute(database.db);
+    await database.close();
   });
 
   test("makes no secrets that would never be shown", async () => {
