@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
@@ -94,6 +94,12 @@ describe("a start that cannot be", () => {
     expect((await fetch(`${first.adminUrl}/readyz`)).status).toBe(200);
     expect(await first.stop()).toBe(0);
   });
+});
+
+test.each(["start", "dev"])("gatehouse %s explains itself, and passes over nothing it is told", (command) => {
+  const gatehouse = (...args: string[]) => spawnSync("node", [LAUNCHER, command, ...args], { encoding: "utf8" });
+  expect(gatehouse("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("Usage: gatehouse") });
+  expect(gatehouse("--port", "9000")).toMatchObject({ status: 1, stdout: "", stderr: `gatehouse: ${command} takes no arguments (it got --port 9000): settings are environment variables (see gatehouse --help)\n` });
 });
 
 describe("a stop", () => {
