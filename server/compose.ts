@@ -72,6 +72,7 @@ import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from ".
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { describeRows } from "./store/row-blocks.ts";
+import { openStoredKeys } from "./store/sealed-keys.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
 import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
@@ -202,6 +203,9 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const control = config.roles.includes("control")
       ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, fallbackJudge: config.judgeModel ?? null, passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify }, attempts, refused: (reason) => metrics.adminRefused(reason), ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
+
+    const { unreadable } = await openStoredKeys(db, secrets);
+    if (unreadable.length > 0) log.error("stored_keys_unreadable", { keys: unreadable.length, first: unreadable[0], reason: "GW_SECRET_KEY is not the one they were stored under" });
 
     // Last: whatever fails before it must not have made secrets that are never shown.
     const started = await firstStart({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
@@ -357,7 +361,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
     return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, writtenRows: status.headSeq - firstSeq, syncs: status.syncs, syncSeconds: status.syncMs / 1000, failed: status.failed !== null, shipping: status.shippingError === null };
   });
-  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy);
+  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy, log);
   const credentials = new CredentialCache(connection.db, clock);
   const users = new EndUserCache(connection.db, clock);
   const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });

@@ -6,6 +6,7 @@ import { type KeptCheckpoint, keptCheckpoints } from "@gatehouse/ledger-format/a
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
+import { secretBox } from "../kernel/secrets.ts";
 import { listChains, verifyChain } from "../ledger/chains.ts";
 import { bucketState } from "../ledger/checkpoint-bucket.ts";
 import { listSegments } from "../ledger/segments.ts";
@@ -15,6 +16,7 @@ import type { Database } from "../store/database.ts";
 import { openBucket } from "../store/bucket.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { pendingMigrations, serverVersion } from "../store/migrate.ts";
+import { openStoredKeys } from "../store/sealed-keys.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import type { CommandIo } from "./audit.ts";
 
@@ -114,8 +116,12 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
   const soon = until === null || Date.parse(until) - Date.now() < 7 * 86_400_000;
   yield finding(soon ? "warning" : "ok", "partitions", until === null ? "there are none: is a process with the worker role running?" : `made up to ${until.slice(0, 10)}${soon ? ": is a process with the worker role running?" : ""}`);
 
-  const keyFile = join(config.dataDir, "secrets", "audit-signing-key.pem");
-  const pem = config.auditSigningKey ?? (existsSync(keyFile) ? readFileSync(keyFile, "utf8") : null);
+  const secretKey = config.secretKey ?? storedSecret(config, "secret-key");
+  if (secretKey !== null) {
+    const { looked, unreadable } = await openStoredKeys(db, secretBox(Buffer.from(secretKey, "base64")));
+    yield finding(unreadable.length > 0 ? "wrong" : "ok", "secret key", unreadable.length > 0 ? `opens ${looked - unreadable.length} of ${looked} stored upstream keys, not that of ${unreadable[0]}: give the GW_SECRET_KEY they were stored under, or store them again` : `opens ${looked} stored upstream key(s)`);
+  }
+  const pem = config.auditSigningKey ?? storedSecret(config, "audit-signing-key.pem");
   const keys = await listSigningKeys(db);
   if (pem !== null) {
     const publicKey = Buffer.from(readPublicKey(pem)).toString("base64");
@@ -125,6 +131,11 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
   const kept = yield* examineFile(config.auditCheckpointFile);
   yield* examineChains(db, kept);
   yield* examineBucket(db, config);
+}
+
+function storedSecret(config: Configuration, name: string): string | null {
+  const file = join(config.dataDir, "secrets", name);
+  return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
 /** Gives the newest checkpoint of each chain that the file has. */
