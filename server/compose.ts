@@ -67,6 +67,7 @@ import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";
+import { boundedAnswer, databaseFailure } from "./store/database-state.ts";
 import { startEmbeddedPostgres } from "./store/embedded.ts";
 import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from "./store/kept-signatures.ts";
 import { migrate } from "./store/migrate.ts";
@@ -187,10 +188,8 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       if (signing.length > 0) await signAdminLog();
     });
 
-    const notReady = async (): Promise<string | null> => {
-      if (runtime !== null && !runtime.ledger.accepting()) return "the audit journal takes no calls";
-      return answers(db);
-    };
+    const databaseAway = boundedAnswer(() => databaseFailure(db));
+    const notReady = async (): Promise<string | null> => (runtime !== null && !runtime.ledger.accepting() ? "the audit journal takes no calls" : databaseAway());
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const attempts = new RefusedAttempts(db, clock);
     const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
@@ -270,7 +269,7 @@ async function connect(config: Configuration, directory: DataDirectory, log: Log
   const options = { log, ...(hooks.onQuery === undefined ? {} : { onQuery: hooks.onQuery }) };
   if (config.databaseUrl !== undefined) {
     const connection = openDatabase(config.databaseUrl, options);
-    const failure = await answers(connection.db);
+    const failure = await databaseFailure(connection.db);
     if (failure !== null) {
       await connection.close();
       throw new ConfigurationError(`DATABASE_URL: ${failure}`);
@@ -287,17 +286,6 @@ async function connect(config: Configuration, directory: DataDirectory, log: Log
       await embedded.stop();
     },
   };
-}
-
-/** Null when the database answers, else why not. */
-async function answers(db: DatabaseConnection["db"]): Promise<string | null> {
-  try {
-    await db.selectFrom("config_version").select("version").execute();
-    return null;
-  } catch (error) {
-    // Before the first migration there is no table yet, and that too is an answer.
-    return (error as { code?: string }).code === "42P01" ? null : `the database does not answer: ${(error as Error).message}`;
-  }
 }
 
 async function readyResponse(notReady: () => Promise<string | null>): Promise<Response> {
