@@ -121,8 +121,8 @@ describe("a stop", () => {
     await upstream.stop();
   });
 
-  test("reaches the gateway through npm, which waits for it", async () => {
-    const gateway = await startGateway({ databaseUrl, dataDir, command: ["npm", "start"] });
+  test.each([[["npm", "start"] as const], [["npm", "run", "dev"] as const]])("reaches the gateway through %p, which waits for it", async (command) => {
+    const gateway = await startGateway({ databaseUrl, dataDir, command });
     expect(await gateway.stop()).toBe(0);
     expect(gateway.output()).toContain("Stopped. Every call has its audit row.");
     await expect(fetch(`${gateway.adminUrl}/readyz`)).rejects.toThrow();
