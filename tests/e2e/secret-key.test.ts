@@ -5,6 +5,8 @@ import { serveModels, signIn } from "../support/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
 import { removeDirectory, startGateway, temporaryDirectory } from "../support/gateway.ts";
+import { newPerson, PASSWORD, portalClient } from "../support/portal.ts";
+import { totpCode } from "../support/totp.ts";
 
 async function findings(dataDir: string, databaseUrl: string): Promise<string> {
   let printed = "";
@@ -19,6 +21,10 @@ test("with another secret key what needs no stored key is served, changes arrive
   const first = await startGateway({ databaseUrl: database.url, dataDir });
   const served = await serveModels(await signIn(first.adminUrl), upstream.baseUrl, ["keyed", { name: "own", api_key: "sk-of-the-model-1" }]);
   const quickStartKey = /sk_gw_api_[\w-]{43}/.exec(first.output())?.[0] ?? "";
+  const person = await newPerson(first.runtimeUrl, "zoe");
+  const { secret, backup_codes: backupCodes } = (await person.request("POST", "/auth/2fa/setup")).body;
+  const step = Math.floor(Date.now() / 30_000);
+  expect((await person.request("POST", "/auth/2fa/verify", { code: totpCode(secret, step - 1) })).status).toBe(200);
   await first.stop();
   expect(await findings(dataDir, database.url)).toMatch(/^ok +secret key +opens 2 stored upstream key/m);
 
@@ -32,6 +38,11 @@ test("with another secret key what needs no stored key is served, changes arrive
   expect((await call(quickStartKey, "echo")).status).toBe(200);
   expect(await call(served.apiKey, "keyed")).toEqual({ status: 200, shown: undefined });
   expect(await call(served.apiKey, "own")).toEqual({ status: 200, shown: undefined });
+
+  const stranger = portalClient(again.runtimeUrl);
+  const { temp_token: owed } = (await stranger.request("POST", "/auth/login", { username: "zoe", password: PASSWORD })).body;
+  const withCode = async (code: string) => (await stranger.request("POST", "/auth/login/2fa", { temp_token: owed, code })).status;
+  expect([await withCode(totpCode(secret, Math.floor(Date.now() / 30_000))), await withCode(backupCodes[0])]).toEqual([401, 200]);
 
   const admin = await signIn(again.adminUrl);
   const { providers } = await admin.get("/v1/admin/providers?tenant_id=default");
