@@ -58,9 +58,17 @@ function fail(error) {
   process.exit(1);
 }
 
+/** A gateway that started with what it was told passed over would be taken for one that heard it. */
+function withoutArguments(command, rest) {
+  if (rest.length > 0) throw new Error(`${command} takes no arguments (it got ${rest.join(" ")}): settings are environment variables (see gatehouse --help)`);
+}
+
 function main([command = "start", ...rest]) {
+  if ((command === "start" || command === "dev") && (rest[0] === "--help" || rest[0] === "-h")) return process.stdout.write(HELP);
   switch (command) {
     case "start":
+      withoutArguments(command, rest);
+      return runToEnd([MAIN, command]);
     case "audit":
     case "doctor":
       return runToEnd([MAIN, command, ...rest]);
@@ -68,8 +76,9 @@ function main([command = "start", ...rest]) {
       if (rest.length === 0) throw new Error("run needs a file");
       return runToEnd(rest);
     case "dev":
+      withoutArguments(command, rest);
       return restartOnChange({
-        start: () => startBun([MAIN, "start", ...rest], { GW_DRAIN_SECONDS: process.env.GW_DRAIN_SECONDS ?? "1" }),
+        start: () => startBun([MAIN, "start"], { GW_DRAIN_SECONDS: process.env.GW_DRAIN_SECONDS ?? "1" }),
         forwardSignals,
         end: endLike,
       });

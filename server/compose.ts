@@ -67,11 +67,13 @@ import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";
+import { boundedAnswer, databaseFailure } from "./store/database-state.ts";
 import { startEmbeddedPostgres } from "./store/embedded.ts";
 import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from "./store/kept-signatures.ts";
 import { migrate } from "./store/migrate.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { describeRows } from "./store/row-blocks.ts";
+import { openStoredKeys } from "./store/sealed-keys.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
 import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
 import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
@@ -145,7 +147,7 @@ export async function compose(config: Configuration, env: Readonly<Record<string
   // What was opened is closed in the opposite order, also when a later step fails.
   const closers: (() => Promise<void> | void)[] = [() => directory.close()];
   try {
-    // Before anything is made: a start that fails over a port must not have made secrets it never shows.
+    // First: nothing is made for a start that fails over a port.
     const adminPlane = openPlane(config, config.adminPort, log);
     closers.push(adminPlane.close);
     const runtimePlaneOpen = config.roles.includes("runtime") ? openPlane(config, config.runtimePort, log) : null;
@@ -156,8 +158,6 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const { db } = connection;
     await migrate(db);
     const secrets = secretBox(Buffer.from(keys.secretKey, "base64"));
-    const started = await firstStart({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
-    const firstModel = started.models[0] ?? (await readAnyModelName(db));
     const metrics = telemetry();
     const upstream = upstreamOf(config, clock);
 
@@ -188,10 +188,8 @@ export async function compose(config: Configuration, env: Readonly<Record<string
       if (signing.length > 0) await signAdminLog();
     });
 
-    const notReady = async (): Promise<string | null> => {
-      if (runtime !== null && !runtime.ledger.accepting()) return "the audit journal takes no calls";
-      return answers(db);
-    };
+    const databaseAway = boundedAnswer(() => databaseFailure(db));
+    const notReady = async (): Promise<string | null> => (runtime !== null && !runtime.ledger.accepting() ? "the audit journal takes no calls" : databaseAway());
     const health = { "/healthz": () => Response.json({ status: "ok" }), "/readyz": async () => readyResponse(notReady), "/metrics": async () => new Response(await metrics.render(), { headers: { "content-type": metrics.contentType } }) };
     const attempts = new RefusedAttempts(db, clock);
     const attemptsWriter = every(ATTEMPTS_WRITTEN_MS, "write_refused_attempts", () => attempts.write(), log);
@@ -204,6 +202,13 @@ export async function compose(config: Configuration, env: Readonly<Record<string
     const control = config.roles.includes("control")
       ? adminApp({ db, secrets, clock, log, upstream, toolServers: toolServerDiscovery(toolServerSend(upstream.outbound), config.mcpStatelessProbe, config.allowPrivateUpstreams), jwtSecret: keys.jwtSecret, jwtExpirySeconds: config.jwtExpirySeconds, fallbackJudge: config.judgeModel ?? null, passwords: { hashPassword, verifyPassword: adminHashing.verifyPassword, dummyVerify: adminHashing.dummyVerify }, attempts, refused: (reason) => metrics.adminRefused(reason), ...(config.mail === null ? {} : { welcome: welcomeMailer({ send: mailSender(config.mail.server, config.mail.from), publicUrl: config.publicUrl ?? null, log }) }), health, liveChain: () => runtime?.ledger.status() ?? null, verified: (verdict) => metrics.chainVerified(verdict) })
       : healthOnly(health);
+
+    const { unreadable } = await openStoredKeys(db, secrets);
+    if (unreadable.length > 0) log.error("stored_keys_unreadable", { keys: unreadable.length, first: unreadable[0], reason: "GW_SECRET_KEY is not the one they were stored under" });
+
+    // Last: whatever fails before it must not have made secrets that are never shown.
+    const started = await firstStart({ directory: { db, secrets, clock, hashPassword, fallbackJudge: config.judgeModel ?? null }, bootstrapAdminPassword: config.bootstrapAdminPassword, quickstart: config.quickstart, env });
+    const firstModel = started.models[0] ?? (await readAnyModelName(db));
 
     adminPlane.answer(async (request, info) => {
       const response = await control.fetch(request, info);
@@ -264,12 +269,12 @@ async function connect(config: Configuration, directory: DataDirectory, log: Log
   const options = { log, ...(hooks.onQuery === undefined ? {} : { onQuery: hooks.onQuery }) };
   if (config.databaseUrl !== undefined) {
     const connection = openDatabase(config.databaseUrl, options);
-    const failure = await answers(connection.db);
+    const failure = await databaseFailure(connection.db);
     if (failure !== null) {
       await connection.close();
       throw new ConfigurationError(`DATABASE_URL: ${failure}`);
     }
-    return { connection, description: withoutPassword(config.databaseUrl), close: connection.close };
+    return { connection, description: connection.place, close: connection.close };
   }
   const embedded = await startEmbeddedPostgres({ directory, log });
   const connection = openDatabase(embedded.url, options);
@@ -281,22 +286,6 @@ async function connect(config: Configuration, directory: DataDirectory, log: Log
       await embedded.stop();
     },
   };
-}
-
-function withoutPassword(url: string): string {
-  const shown = new URL(url);
-  return `${shown.protocol}//${shown.hostname}${shown.port === "" ? "" : `:${shown.port}`}${shown.pathname}`;
-}
-
-/** Null when the database answers, else why not. */
-async function answers(db: DatabaseConnection["db"]): Promise<string | null> {
-  try {
-    await db.selectFrom("config_version").select("version").execute();
-    return null;
-  } catch (error) {
-    // Before the first migration there is no table yet, and that too is an answer.
-    return (error as { code?: string }).code === "42P01" ? null : `the database does not answer: ${(error as Error).message}`;
-  }
 }
 
 async function readyResponse(notReady: () => Promise<string | null>): Promise<Response> {
@@ -360,7 +349,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
     return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, writtenRows: status.headSeq - firstSeq, syncs: status.syncs, syncSeconds: status.syncMs / 1000, failed: status.failed !== null, shipping: status.shippingError === null };
   });
-  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy);
+  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy, log);
   const credentials = new CredentialCache(connection.db, clock);
   const users = new EndUserCache(connection.db, clock);
   const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });

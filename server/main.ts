@@ -8,9 +8,10 @@ import { ListenError } from "./runtime/serve.ts";
 import { welcome } from "./welcome.ts";
 import { DataDirectoryError } from "./store/data-directory.ts";
 import { EmbeddedPostgresError } from "./store/embedded/error.ts";
+import { MigrationError } from "./store/migrate.ts";
 
 /** Reasons not to start that need no stack: one line, exit code 1. */
-const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedPostgresError];
+const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedPostgresError, MigrationError];
 
 async function start(): Promise<void> {
   const config = readConfiguration(process.env);

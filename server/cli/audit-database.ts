@@ -12,7 +12,8 @@ export interface AuditDatabase {
   close(): Promise<void>;
 }
 
-const PASSWORD = "postgresql-password";
+/** The secret of the data directory that only an embedded database has. */
+export const EMBEDDED_PASSWORD = "postgresql-password";
 
 /** The database at `url`, else the embedded one of `dataDir`: that of a running gateway, or started for as long as it is needed. */
 export async function openAuditDatabase(source: { url: string | undefined; dataDir: string }): Promise<AuditDatabase> {
@@ -21,7 +22,9 @@ export async function openAuditDatabase(source: { url: string | undefined; dataD
     const connection = openDatabase(source.url, { log, max: 2 });
     return { db: connection.db, close: connection.close };
   }
-  if (!existsSync(join(source.dataDir, "secrets", PASSWORD))) throw new Error(`there is no embedded database in ${source.dataDir}: name one with --database-url or --data-dir`);
+  const password = join(source.dataDir, "secrets", EMBEDDED_PASSWORD);
+  if (!existsSync(password) && existsSync(join(source.dataDir, "postgresql", "cluster"))) throw new Error(`the database in ${source.dataDir} was made with a password that is gone: put ${password} back`);
+  if (!existsSync(password)) throw new Error(`there is no embedded database in ${source.dataDir}: name one with --database-url or --data-dir`);
   const running = runningUrl(source.dataDir);
   if (running !== null) {
     const connection = openDatabase(running, { log, max: 2 });
@@ -52,7 +55,7 @@ function runningUrl(dataDir: string): string | null {
     const [pid, , , port, socket] = readFileSync(join(findHome(real).cluster, "postmaster.pid"), "utf8").split("\n");
     if (!socket || !existsSync(join(socket, `.s.PGSQL.${port}`))) return null;
     process.kill(Number(pid), 0);
-    const password = readFileSync(join(real, "secrets", PASSWORD), "utf8").trim();
+    const password = readFileSync(join(real, "secrets", EMBEDDED_PASSWORD), "utf8").trim();
     return `postgres://${SUPERUSER}:${encodeURIComponent(password)}@localhost:${port}/${DATABASE}?host=${encodeURIComponent(socket)}`;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "EPERM") throw error;

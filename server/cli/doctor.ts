@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, fstatSync, openSync, readFileSync, readSync, statfsSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync, readSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
@@ -6,6 +6,7 @@ import { type KeptCheckpoint, keptCheckpoints } from "@gatehouse/ledger-format/a
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
+import { secretBox } from "../kernel/secrets.ts";
 import { listChains, verifyChain } from "../ledger/chains.ts";
 import { bucketState } from "../ledger/checkpoint-bucket.ts";
 import { listSegments } from "../ledger/segments.ts";
@@ -15,7 +16,9 @@ import type { Database } from "../store/database.ts";
 import { openBucket } from "../store/bucket.ts";
 import { outbound } from "../runtime/outbound.ts";
 import { pendingMigrations, serverVersion } from "../store/migrate.ts";
-import { openAuditDatabase } from "./audit-database.ts";
+import { openStoredKeys } from "../store/sealed-keys.ts";
+import { requireOwn } from "../store/data-directory.ts";
+import { EMBEDDED_PASSWORD, openAuditDatabase } from "./audit-database.ts";
 import type { CommandIo } from "./audit.ts";
 
 const USAGE = `Usage:
@@ -33,6 +36,9 @@ interface Finding {
 
 const OLDEST_POSTGRES = 15;
 const MIB = 1024 * 1024;
+/** What the data directory may keep from everybody else, and of whom a start takes it. */
+const PLACES = ["secrets", "journal"];
+const SECRETS = ["secret-key", "jwt-secret", "audit-signing-key.pem", EMBEDDED_PASSWORD];
 /** Rows verified of each chain: since a checkpoint about this far back. */
 const VERIFIED_ROWS = 2_000;
 /** Bytes read of the checkpoint file, from its end: the newest of every chain that is written to. */
@@ -71,7 +77,10 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
     return;
   }
   yield* examineFiles(config);
-  if (config.databaseUrl === undefined && !existsSync(config.dataDir)) return;
+  if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, "secrets", EMBEDDED_PASSWORD)) && !existsSync(join(config.dataDir, "postgresql", "cluster"))) {
+    if (existsSync(config.dataDir)) yield finding("warning", "database", `there is none in ${config.dataDir} yet: the next start makes it, unless DATABASE_URL is given`);
+    return;
+  }
   let database: Awaited<ReturnType<typeof openAuditDatabase>>;
   try {
     database = await openAuditDatabase({ url: config.databaseUrl, dataDir: config.dataDir });
@@ -95,6 +104,8 @@ function* examineFiles(config: Configuration): Generator<Finding> {
   }
   const open = (statSync(config.dataDir).mode & 0o077) !== 0;
   yield finding(open ? "wrong" : "ok", "data directory", open ? `${config.dataDir} can be read by others: chmod 700` : config.dataDir);
+  for (const place of PLACES) yield* examinePlace(join(config.dataDir, place), "directory");
+  for (const name of SECRETS) yield* examinePlace(join(config.dataDir, "secrets", name), "file");
   const journal = join(config.dataDir, "journal");
   const segments = existsSync(journal) ? listSegments(journal) : [];
   const bytes = segments.reduce((sum, segment) => sum + segment.size, 0);
@@ -102,6 +113,15 @@ function* examineFiles(config: Configuration): Generator<Finding> {
   const room = Math.max(0, config.auditJournalMaxBytes - bytes);
   yield finding("ok", "journal", `${segments.length} segment(s), ${Math.ceil(bytes / MIB)} MiB of ${Math.round(config.auditJournalMaxBytes / MIB)} it may take`);
   yield finding(bavail * bsize < room ? "warning" : "ok", "disk", `${Math.round((bavail * bsize) / MIB)} MiB free${bavail * bsize < room ? `, less than the ${Math.round(room / MIB)} MiB the journal may still take while the database is away` : ""}`);
+}
+
+/** What stops a start; that nothing is wrong with it needs no line. */
+function* examinePlace(path: string, kind: "directory" | "file"): Generator<Finding> {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) requireOwn(path, kind);
+  } catch (error) {
+    yield finding("wrong", "data directory", (error as Error).message);
+  }
 }
 
 async function* examineDatabase(db: Database, config: Configuration): AsyncGenerator<Finding> {
@@ -114,8 +134,12 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
   const soon = until === null || Date.parse(until) - Date.now() < 7 * 86_400_000;
   yield finding(soon ? "warning" : "ok", "partitions", until === null ? "there are none: is a process with the worker role running?" : `made up to ${until.slice(0, 10)}${soon ? ": is a process with the worker role running?" : ""}`);
 
-  const keyFile = join(config.dataDir, "secrets", "audit-signing-key.pem");
-  const pem = config.auditSigningKey ?? (existsSync(keyFile) ? readFileSync(keyFile, "utf8") : null);
+  const secretKey = config.secretKey ?? storedSecret(config, "secret-key");
+  if (secretKey !== null) {
+    const { looked, unreadable } = await openStoredKeys(db, secretBox(Buffer.from(secretKey, "base64")));
+    yield finding(unreadable.length > 0 ? "wrong" : "ok", "secret key", unreadable.length > 0 ? `opens ${looked - unreadable.length} of ${looked} stored upstream keys, not that of ${unreadable[0]}: give the GW_SECRET_KEY they were stored under, or store them again` : `opens ${looked} stored upstream key(s)`);
+  }
+  const pem = config.auditSigningKey ?? storedSecret(config, "audit-signing-key.pem");
   const keys = await listSigningKeys(db);
   if (pem !== null) {
     const publicKey = Buffer.from(readPublicKey(pem)).toString("base64");
@@ -125,6 +149,11 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
   const kept = yield* examineFile(config.auditCheckpointFile);
   yield* examineChains(db, kept);
   yield* examineBucket(db, config);
+}
+
+function storedSecret(config: Configuration, name: string): string | null {
+  const file = join(config.dataDir, "secrets", name);
+  return existsSync(file) ? readFileSync(file, "utf8") : null;
 }
 
 /** Gives the newest checkpoint of each chain that the file has. */

@@ -1,4 +1,4 @@
-import type { SecretBox } from "../kernel/secrets.ts";
+import { sealContext, type SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
 import { dialectByName } from "./models/catalog/model-facts.ts";
 import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type MediaPrices, type Prices } from "./models/prices.ts";
@@ -126,14 +126,10 @@ export interface GroupScope {
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 
-/** Binds a sealed upstream secret to the record it was stored with. */
-export function sealContext(table: "providers" | "models" | "mcp_servers", id: string): string {
-  return `${table}.api_key:${id}`;
-}
-
-export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
+/** `open` gives null for a secret that is not there or cannot be opened; the record is then one without a secret. */
+export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNull"], argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
   const providers = new Map(rows.providers.map((row) => [row.id, row]));
-  const providerKeys = new Map(rows.providers.map((row) => [row.id, row.api_key_sealed === null ? null : secrets.open(row.api_key_sealed, sealContext("providers", row.id))]));
+  const providerKeys = new Map(rows.providers.map((row) => [row.id, open(row.api_key_sealed, sealContext("providers", row.id))]));
   const models = new Map<string, ModelEntry>();
   const modelsByName = new Map<string, ModelEntry>();
   const modelsByModelName = new Map<string, ModelEntry[]>();
@@ -180,7 +176,7 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argume
         providerKey: provider.provider_key,
         apiFormat: provider.api_format,
         baseUrl: (row.base_url ?? provider.base_url ?? "").replace(/\/+$/, ""),
-        apiKey: row.api_key_sealed === null ? (providerKeys.get(provider.id) ?? null) : secrets.open(row.api_key_sealed, sealContext("models", row.id)),
+        apiKey: row.api_key_sealed === null ? (providerKeys.get(provider.id) ?? null) : open(row.api_key_sealed, sealContext("models", row.id)),
         headers: provider.headers,
         region: row.residency_region ?? provider.region,
         enabled: provider.enabled,
@@ -203,13 +199,13 @@ export function compileTenant(rows: TenantPolicyRows, secrets: SecretBox, argume
     routingGroups: new Map(groups.map((group) => [group.id, group])),
     routingGroupsByName: new Map(groups.map((group) => [group.name, group])),
     routingGroupsByModelId: new Map(groups.map((group) => [group.modelId, group])),
-    toolServers: compileToolServers(rows.mcp_servers, (row) => (row.api_key_sealed === null ? null : secrets.open(row.api_key_sealed, sealContext("mcp_servers", row.id)))),
+    toolServers: compileToolServers(rows.mcp_servers, (row) => open(row.api_key_sealed, sealContext("mcp_servers", row.id))),
     virtualServers: compileVirtualServers(rows.virtual_servers),
     serverConfigs: new Map(rows.server_configs.map((row) => [row.id, row])),
     allowedRegions: new Set(rows.tenant.allowed_regions),
     policies: policyTreeOf(rows),
     argumentPolicies,
-    guardrails: guardrailEntries(rows.guardrail_configs, secrets),
+    guardrails: guardrailEntries(rows.guardrail_configs, open),
     semanticCaches: compileSemanticCaches(rows.semantic_caches, models),
     semanticPolicies: compileSemanticPolicies(rows.semantic_policies),
     defaultJudgeModelId: rows.tenant.default_judge_model_id,

@@ -1,3 +1,4 @@
+import type { Log } from "../kernel/log.ts";
 import type { SecretBox } from "../kernel/secrets.ts";
 import type { Database } from "../store/database.ts";
 import { readGroupChains, readTenantPolicy } from "../store/policy-reads.ts";
@@ -23,11 +24,13 @@ export class Snapshots {
   private readonly db: Database;
   private readonly secrets: SecretBox;
   private readonly compileArgumentPolicy: CompileArgumentPolicy;
+  private readonly log: Log;
 
-  constructor(db: Database, secrets: SecretBox, compileArgumentPolicy: CompileArgumentPolicy) {
+  constructor(db: Database, secrets: SecretBox, compileArgumentPolicy: CompileArgumentPolicy, log: Log) {
     this.db = db;
     this.secrets = secrets;
     this.compileArgumentPolicy = compileArgumentPolicy;
+    this.log = log;
   }
 
   /** Null when there is no such tenant or group. Rejects when the database is needed and away. */
@@ -85,7 +88,15 @@ export class Snapshots {
     const rows = await readTenantPolicy(this.db, tenantId);
     if (rows === null) return null;
     const argumentPolicies = await argumentPolicyEntries(rows.argument_policies, this.compileArgumentPolicy, this.held.get(tenantId)?.tenant.argumentPolicies ?? []);
-    const tenant = compileTenant(rows, this.secrets, argumentPolicies);
+    const unreadable: string[] = [];
+    const open: SecretBox["openOrNull"] = (sealed, context) => {
+      const secret = this.secrets.openOrNull(sealed, context);
+      if (sealed !== null && secret === null) unreadable.push(context);
+      return secret;
+    };
+    const tenant = compileTenant(rows, open, argumentPolicies);
+    // One secret that this process's key does not open must not keep a whole tenant from being served, or its changes.
+    if (unreadable.length > 0) this.log.error("stored_keys_unreadable", { tenant_id: tenantId, keys: unreadable.length, first: unreadable[0] });
     const scopes = new BoundedMap<string, GroupScope>(MAX_SCOPES_OF_A_TENANT);
     if (groupIds.length > 0) {
       for (const [id, scope] of compileScopes(tenant, await readGroupChains(this.db, tenantId, groupIds))) scopes.set(id, scope);

@@ -1,7 +1,7 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { StoredAnswers } from "../directory/semantic-cache/stored-answers.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { ERRORS, type Refusal, refuse } from "../kernel/errors.ts";
+import { ERRORS, type Refusal, refuse, unforeseen } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import { sha256Hex } from "../kernel/secrets.ts";
 import type { CallLedger } from "../ledger/ledger.ts";
@@ -101,7 +101,7 @@ export class Road {
       answer = await this.pass(call, route);
     } catch (error) {
       this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
-      answer = refuse("internal_error");
+      answer = unforeseen(error);
     }
     try {
       return await this.send(call, route, answer);
@@ -194,7 +194,7 @@ export class Road {
       answer = isRefusal(given) || given.kind === "whole" ? given : refuse("upstream_invalid_response");
     } catch (error) {
       this.parts.log.error("call_failed", { call_id: call.id, error: error as Error });
-      answer = refuse("internal_error");
+      answer = unforeseen(error);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener("abort", follow);

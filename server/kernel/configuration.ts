@@ -1,3 +1,4 @@
+import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import { bucketEndpoint, bucketPlace, type BucketSettings } from "./bucket-settings.ts";
 import { type MailAddress, mailFrom, type MailServer, smtpUrl } from "./mail-settings.ts";
@@ -42,6 +43,20 @@ const publicUrl = z.string().transform((value, ctx) => {
 
 const base64Of32Bytes = z.string().refine((value) => Buffer.from(value, "base64").byteLength === 32, "must be 32 bytes, base64");
 
+function isSigningKey(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyType === "ed25519";
+  } catch {
+    return false;
+  }
+}
+
+const signingKey = z.string().refine(isSigningKey, "must be an Ed25519 private key, PEM");
+
+/** What its client takes: an address of one of these schemes, or a host alone. */
+const VALKEY_SCHEME = /^(?:(?:redis|valkey)s?|redis\+tls|(?:redis|valkey|redis\+tls)\+unix):\/\//;
+const valkeyUrl = z.string().refine((value) => (value.includes("://") ? VALKEY_SCHEME.test(value) && URL.canParse(value) : URL.canParse(`redis://${value}`)), "must be an address such as redis://valkey.example:6379");
+
 interface Variable {
   readonly schema: z.ZodType;
   readonly default?: string;
@@ -58,12 +73,12 @@ export const VARIABLES = {
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
   DATABASE_URL: { schema: text, meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR" },
-  VALKEY_URL: { schema: text, meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself" },
+  VALKEY_URL: { schema: valkeyUrl, secret: true, meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself" },
   GW_LIMITS_WHEN_COUNTERS_AWAY: { schema: z.enum(["closed", "open"]), default: "closed", meaning: "whether calls under rate limits alone go on while the shared counters are away; quotas and hard budgets always refuse then" },
   GW_SECRET_KEY: { schema: base64Of32Bytes, secret: true, meaning: "32 bytes, base64: wraps stored upstream secrets and derives the HMAC keys; generated into GW_DATA_DIR" },
   GW_JWT_SECRET: { schema: z.string().min(32, "must be at least 32 characters"), secret: true, meaning: "signs portal and admin tokens (HS256); generated into GW_DATA_DIR" },
   GW_JWT_EXPIRY_SECONDS: { schema: integer(60, 86_400 * 30), default: "3600", meaning: "lifetime of those tokens" },
-  GW_AUDIT_SIGNING_KEY: { schema: text, secret: true, meaning: "Ed25519 private key (PEM) that signs checkpoints; generated into GW_DATA_DIR" },
+  GW_AUDIT_SIGNING_KEY: { schema: signingKey, secret: true, meaning: "Ed25519 private key (PEM) that signs checkpoints; generated into GW_DATA_DIR" },
   GW_AUDIT_DURABILITY: { schema: z.enum(["strict", "relaxed"]), default: "strict", meaning: "strict: an answer ends only after its audit row is on stable storage; relaxed: it does not wait" },
   GW_AUDIT_JOURNAL_MAX_MB: { schema: integer(16, 1_048_576), default: "4096", meaning: "disk the audit journal may take while the database is away; then calls are refused" },
   GW_AUDIT_CHECKPOINT_FILE: { schema: text, meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write" },

@@ -1,3 +1,5 @@
+import { isDatabaseAway } from "./database-away.ts";
+
 /**
  * Every error a client may ever see, declared once: code, HTTP status, safe message, and whether sending the same
  * request again can help. Surfaces turn a `Refusal` into their own protocol's body; docs/reference/errors.md is
@@ -109,6 +111,7 @@ export const ERRORS = {
   directory_unavailable: { status: 503, message: "The gateway cannot check this credential just now.", retry: true },
   audit_unavailable: { status: 503, message: "The gateway cannot record calls just now, so it does not serve them.", retry: true },
   ledger_unavailable: { status: 503, message: "The ledger's database does not answer just now.", retry: true },
+  database_unavailable: { status: 503, message: "The gateway's database does not answer just now.", retry: true },
   starting: { status: 503, message: "The gateway is starting.", retry: true },
   draining: { status: 503, message: "This gateway process is shutting down.", retry: true },
 
@@ -126,6 +129,11 @@ export const ERRORS = {
 } as const satisfies Record<string, ErrorSpec>;
 
 export type ErrorCode = keyof typeof ERRORS;
+
+/** What is answered to whom an exception met: that the database is away is worth telling, and everything else the log's. */
+export function unforeseen(error: unknown): Refusal {
+  return isDatabaseAway(error) ? refuse("database_unavailable", undefined, { headers: { "retry-after": "1" } }) : refuse("internal_error");
+}
 
 export interface FieldError {
   /** Dotted path into the body, query or header set; empty for the whole. */

@@ -5,6 +5,8 @@ export interface SecretBox {
   /** AES-256-GCM. `context` is bound to the ciphertext: a value moved to another record or column does not open. */
   seal(plaintext: string, context: string): string;
   open(sealed: string, context: string): string;
+  /** Null also for what was sealed under another master key, or is not what was sealed. */
+  openOrNull(sealed: string | null, context: string): string | null;
   /** A key for one named purpose; the purposes are independent of each other. */
   hmac(purpose: string, data: string): string;
 }
@@ -16,7 +18,7 @@ export function secretBox(master: Uint8Array): SecretBox {
   const derive = (purpose: string) => Buffer.from(hkdfSync("sha256", master, new Uint8Array(0), `gatehouse/${purpose}`, 32));
   const wrapping = derive("wrap");
   const hmacKeys = new Map<string, Buffer>();
-  return {
+  const box: SecretBox = {
     seal(plaintext, context) {
       const nonce = randomBytes(12);
       const cipher = createCipheriv("aes-256-gcm", wrapping, nonce);
@@ -33,6 +35,14 @@ export function secretBox(master: Uint8Array): SecretBox {
       decipher.setAuthTag(bytes.subarray(-16));
       return decipher.update(bytes.subarray(0, -16), undefined, "utf8") + decipher.final("utf8");
     },
+    openOrNull(sealed, context) {
+      if (sealed === null) return null;
+      try {
+        return box.open(sealed, context);
+      } catch {
+        return null;
+      }
+    },
     hmac(purpose, data) {
       let key = hmacKeys.get(purpose);
       if (key === undefined) {
@@ -42,6 +52,12 @@ export function secretBox(master: Uint8Array): SecretBox {
       return createHmac("sha256", key).update(data).digest("hex");
     },
   };
+  return box;
+}
+
+/** Binds a sealed upstream secret to the record it is stored with. */
+export function sealContext(table: "providers" | "models" | "mcp_servers", id: string): string {
+  return `${table}.api_key:${id}`;
 }
 
 export function sha256Hex(data: string | Uint8Array): string {

@@ -208,6 +208,22 @@ describe("after a crash", () => {
   });
 });
 
+test("a journal that goes on in another database says so, and keeps to its chain", async () => {
+  const directory = temporaryDirectory();
+  const ledger = await testLedger(database.db, directory);
+  await ledger.seal(callRow());
+  await ledger.close();
+  const other = await testDatabase();
+  const log = recordedLog();
+  const moved = await testLedger(other.db, directory, { log });
+  expect([moved.chainId, log.events.filter(({ event }) => event === "audit_chain_unknown_to_database")]).toEqual([ledger.chainId, [{ event: "audit_chain_unknown_to_database", fields: { chain_id: ledger.chainId, journal_seq: 1 } }]]);
+  await moved.close();
+  const again = recordedLog();
+  await (await testLedger(other.db, directory, { log: again })).close();
+  expect(again.events.map(({ event }) => event)).not.toContain("audit_chain_unknown_to_database");
+  await other.close();
+});
+
 test("one directory has one writer", async () => {
   const directory = temporaryDirectory();
   const ledger = await testLedger(database.db, directory);

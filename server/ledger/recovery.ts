@@ -30,6 +30,8 @@ export async function resumePoint(db: Database, scan: JournalScan | null, newCha
   const recorded = await readAuditChain(db, chainId);
   const shippedHead = recorded === null ? start : { seq: recorded.headSeq, hash: recorded.headHash };
   let { head, checkpoint } = scan;
+  // Another database than the chain was begun in, or one from before: what is missing in it is told, not guessed away.
+  if (recorded === null && head.seq > 0) log.warn("audit_chain_unknown_to_database", { chain_id: chainId, journal_seq: head.seq });
   if (shippedHead.seq > head.seq) {
     log.warn("audit_journal_behind_database", { chain_id: chainId, journal_seq: head.seq, database_seq: shippedHead.seq });
     head = shippedHead;

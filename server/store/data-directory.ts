@@ -40,9 +40,9 @@ function syncDirectory(path: string): void {
 
 /**
  * As root the data directory belongs to the user PostgreSQL runs as, who could put files of its own where ours were:
- * what is not owned by this user is not believed.
+ * what is not owned by this user is not believed. Throws `DataDirectoryError`.
  */
-function requireOwn(path: string, kind: "directory" | "file"): void {
+export function requireOwn(path: string, kind: "directory" | "file"): void {
   const stat = lstatSync(path);
   const fits = kind === "directory" ? stat.isDirectory() : stat.isFile();
   if (!fits) throw new DataDirectoryError(`${path} is not a ${kind}`);

@@ -10,6 +10,8 @@ export interface DatabaseConnection {
   readonly db: Database;
   /** For a connection of one's own (LISTEN), outside the pool. */
   readonly connectionConfig: pg.ClientConfig;
+  /** Where the database is, without its user and password. */
+  readonly place: string;
   close(): Promise<void>;
 }
 
@@ -55,5 +57,11 @@ export function openDatabase(url: string, options: { log: Log; max?: number; onQ
     log: (event) => options.onQuery?.(event.query.sql),
   });
   pools.set(db, pool);
-  return { db, connectionConfig, close: () => db.destroy() };
+  return { db, connectionConfig, place: placeOf(connectionConfig), close: () => db.destroy() };
+}
+
+/** As the driver understood it: what it takes for an address is more than what a URL parser does. */
+function placeOf(config: pg.ClientConfig): string {
+  const { host, port, database } = new pg.Client(config);
+  return host.startsWith("/") ? `PostgreSQL database ${database} on the socket in ${host}` : `postgres://${host}:${port}/${database}`;
 }

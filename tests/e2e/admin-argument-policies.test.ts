@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Snapshots } from "../../server/directory/snapshots.ts";
 import { compileStoredPolicy } from "../../server/governance/argument-policies/stored-policy.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 const PATH = "/v1/admin/argument-policies";
@@ -31,7 +32,7 @@ async function create(given: object = {}): Promise<any> {
 
 /** What the policies of a group say of a query, as a call of the group would meet them. */
 async function judged(groupId: string, sql: string): Promise<string | null> {
-  const scope = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy).scope("acme", groupId);
+  const scope = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy, jsonLog("error")).scope("acme", groupId);
   const [policy] = scope?.toolCallPolicies.get("run_query") ?? [];
   return policy === undefined ? null : (policy.judge(JSON.stringify({ sql }))?.message ?? "passes");
 }

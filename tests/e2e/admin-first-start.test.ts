@@ -1,9 +1,8 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { firstStart } from "../../server/directory/first-start.ts";
-import { sealContext } from "../../server/directory/snapshot.ts";
 import type { Directory } from "../../server/directory/writes/write.ts";
 import { systemClock } from "../../server/kernel/clock.ts";
-import { secretBox, sha256Hex } from "../../server/kernel/secrets.ts";
+import { sealContext, secretBox, sha256Hex } from "../../server/kernel/secrets.ts";
 import { hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 

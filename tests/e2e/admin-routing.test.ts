@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { recordModelHealth } from "../../server/directory/models/models.ts";
 import { Snapshots } from "../../server/directory/snapshots.ts";
 import { compileStoredPolicy } from "../../server/governance/argument-policies/stored-policy.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 const GROUPS = "/v1/admin/llm-router/routing-groups";
@@ -198,7 +199,7 @@ describe("the compiled policy", () => {
     }, mine);
     expect(made.body).toMatchObject({ image_cost: 0.04, audio_input_cost_per_second: 0.0001, audio_output_cost_per_million_characters: 15, video_cost_per_second: 0.5 });
     await recordModelHealth(plane.directory, "compiled", made.body.id, false);
-    const tenant = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy).tenant("compiled");
+    const tenant = await new Snapshots(plane.directory.db, plane.directory.secrets, compileStoredPolicy, jsonLog("error")).tenant("compiled");
     if (tenant === null) throw new Error("there is no snapshot");
     expect(tenant.allowedRegions).toEqual(new Set(["eu"]));
     const group = tenant.routingGroups.get("eu-chat");

@@ -1,7 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { sql } from "kysely";
+import { compose } from "../../server/compose.ts";
+import { readConfiguration } from "../../server/kernel/configuration.ts";
+import { jsonLog } from "../../server/kernel/log.ts";
 import { rowOf, serveModels, signIn } from "../support/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { startFakeUpstream } from "../support/fake-upstream.ts";
@@ -42,7 +46,11 @@ describe("a start that cannot be", () => {
     ["a bad value", { GW_RUNTIME_PORT: "eighty" }, "GW_RUNTIME_PORT"],
     ["an unknown role", { GW_ROLES: "runtime,cook" }, "GW_ROLES"],
     ["a bad secret, without showing it", { GW_SECRET_KEY: "hunter2hunter2" }, "GW_SECRET_KEY must be 32 bytes"],
+    ["a signing key that is none, without showing it", { GW_AUDIT_SIGNING_KEY: "hunter2" }, "GW_AUDIT_SIGNING_KEY must be an Ed25519 private key"],
+    ["an address no Valkey has, without showing it", { VALKEY_URL: "http://:hunter2@127.0.0.1" }, "VALKEY_URL must be"],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "DATABASE_URL"],
+    ["an address that is not here", { GW_HOST: "192.0.2.1" }, "192.0.2.1:0 cannot be listened on: is GW_HOST an address of this machine?"],
+    ["a name that is no address", { GW_HOST: "nowhere.invalid" }, "nowhere.invalid:0 cannot be listened on: is GW_HOST an address of this machine?"],
     ["a port in use", { GW_HOST: "127.0.0.1", GW_RUNTIME_PORT: "USED" }, "in use"],
   ])("%s ends it with one line that says so", async (_name, env, says) => {
     const holder = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
@@ -55,6 +63,29 @@ describe("a start that cannot be", () => {
     expect(stderr).not.toContain("hunter2");
   });
 
+  test("a database of a newer release, and one it may not make tables in, end it with one line that says so", async () => {
+    const database = await testDatabase();
+    await sql`INSERT INTO schema_migrations (name, digest) VALUES ('9999_tomorrow.sql', '')`.execute(database.db);
+    expect(await run({ DATABASE_URL: database.url })).toEqual({ code: 1, stderr: "gatehouse: the database was migrated by a newer release (it has 9999_tomorrow.sql)\n" });
+    const guest = `guest_${process.pid}`;
+    await sql`DROP SCHEMA public CASCADE; CREATE SCHEMA public; CREATE ROLE ${sql.ref(guest)} LOGIN PASSWORD 'hunter2'`.execute(database.db);
+    const url = Object.assign(new URL(database.url), { username: guest, password: "hunter2" });
+    expect(await run({ DATABASE_URL: url.href })).toEqual({ code: 1, stderr: "gatehouse: the database cannot be migrated: no schema has been selected to create in\n" });
+    await sql`DROP ROLE ${sql.ref(guest)}`.execute(database.db);
+    await database.close();
+  });
+
+  test("makes no secrets that would never be shown", async () => {
+    const database = await testDatabase();
+    const directory = await temporaryDirectory();
+    const openLedger = async () => Promise.reject(new Error("the disk is gone"));
+    const starting = compose(readConfiguration({ DATABASE_URL: database.url, GW_DATA_DIR: directory, GW_RUNTIME_PORT: "0", GW_ADMIN_PORT: "0" }), {}, jsonLog("error"), { openLedger });
+    await expect(starting).rejects.toThrow("the disk is gone");
+    expect(await database.db.selectFrom("admin_users").select("id").execute()).toEqual([]);
+    await database.close();
+    await removeDirectory(directory);
+  });
+
   test("a second process on the same data directory is refused and does not disturb the first", async () => {
     const first = await startGateway({ databaseUrl, dataDir });
     const second = await run({});
@@ -63,6 +94,12 @@ describe("a start that cannot be", () => {
     expect((await fetch(`${first.adminUrl}/readyz`)).status).toBe(200);
     expect(await first.stop()).toBe(0);
   });
+});
+
+test.each(["start", "dev"])("gatehouse %s explains itself, and passes over nothing it is told", (command) => {
+  const gatehouse = (...args: string[]) => spawnSync("node", [LAUNCHER, command, ...args], { encoding: "utf8" });
+  expect(gatehouse("--help")).toMatchObject({ status: 0, stdout: expect.stringContaining("Usage: gatehouse") });
+  expect(gatehouse("--port", "9000")).toMatchObject({ status: 1, stdout: "", stderr: `gatehouse: ${command} takes no arguments (it got --port 9000): settings are environment variables (see gatehouse --help)\n` });
 });
 
 describe("a stop", () => {
@@ -84,8 +121,8 @@ describe("a stop", () => {
     await upstream.stop();
   });
 
-  test("reaches the gateway through npm, which waits for it", async () => {
-    const gateway = await startGateway({ databaseUrl, dataDir, command: ["npm", "start"] });
+  test.each([[["npm", "start"] as const], [["npm", "run", "dev"] as const]])("reaches the gateway through %p, which waits for it", async (command) => {
+    const gateway = await startGateway({ databaseUrl, dataDir, command });
     expect(await gateway.stop()).toBe(0);
     expect(gateway.output()).toContain("Stopped. Every call has its audit row.");
     await expect(fetch(`${gateway.adminUrl}/readyz`)).rejects.toThrow();

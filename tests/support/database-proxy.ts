@@ -6,6 +6,8 @@ export interface DatabaseProxy {
   readonly url: string;
   /** Refuses connections and breaks those there are. */
   stop(): Promise<void>;
+  /** Takes connections and bytes, and passes nothing on, until the proxy is stopped. */
+  silence(): void;
   /** Goes on at the same address. */
   start(): Promise<void>;
   /** From now on breaks the first connections whose COMMIT has reached the server, before the answer comes back. */
@@ -24,6 +26,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
   const port = Number(to.port || 5432);
   const server = () => (directory?.startsWith("/") ? connect({ path: `${directory}/.s.PGSQL.${port}` }) : connect({ host: to.hostname, port }));
   const sockets = new Set<Socket>();
+  let silent = false;
   let left = 0;
   let cuts = 0;
   let listening: Server | null = null;
@@ -49,7 +52,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
         cuts++;
         cutting = true;
       }
-      upstream.write(piece);
+      if (!silent) upstream.write(piece);
     });
     upstream.on("data", (piece: Buffer) => {
       if (cutting) client.destroy();
@@ -67,6 +70,7 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
   async function stop(): Promise<void> {
     const last = listening;
     listening = null;
+    silent = false;
     const closed = new Promise<void>((resolve) => (last === null ? resolve() : last.close(() => resolve())));
     for (const socket of sockets) socket.destroy();
     await closed;
@@ -81,6 +85,9 @@ export async function databaseProxy(databaseUrl: string): Promise<DatabaseProxy>
     url: url.href,
     start,
     stop,
+    silence() {
+      silent = true;
+    },
     cutAfterCommit(times) {
       left = times;
     },

@@ -5,5 +5,5 @@ import type { Directory } from "../writes/write.ts";
 /** The tenant's models with everything a call to their providers needs, fresh from the database. */
 export async function probedModels(directory: Directory, tenantId: string): Promise<ReadonlyMap<string, ModelEntry>> {
   const rows = await readTenantPolicy(directory.db, tenantId);
-  return rows === null ? new Map() : compileTenant(rows, directory.secrets, []).models;
+  return rows === null ? new Map() : compileTenant(rows, directory.secrets.openOrNull, []).models;
 }

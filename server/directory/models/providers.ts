@@ -1,8 +1,8 @@
 import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamKey } from "@gatehouse/contracts/providers";
 import { uuid } from "../../kernel/ids.ts";
+import { sealContext } from "../../kernel/secrets.ts";
 import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
-import { sealContext } from "../snapshot.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 

@@ -27,7 +27,7 @@ export function engineKeyContext(configId: string): string {
   return `guardrail_configs.providers:${configId}`;
 }
 
-export function guardrailEntries(rows: readonly GuardrailConfigRow[], secrets: SecretBox): GuardrailEntry[] {
+export function guardrailEntries(rows: readonly GuardrailConfigRow[], open: SecretBox["openOrNull"]): GuardrailEntry[] {
   return rows.map((row) => ({
     id: row.id,
     name: row.name,
@@ -36,7 +36,7 @@ export function guardrailEntries(rows: readonly GuardrailConfigRow[], secrets: S
     surfaces: new Set(Object.entries(row.surfaces).flatMap(([name, on]) => (on ? [name as GuardrailSurface] : []))),
     builtin: row.builtin as GuardrailBuiltin,
     engines: (row.providers as readonly StoredEngine[]).flatMap(({ api_key_sealed: sealed, ...engine }) =>
-      engine.enabled === false ? [] : [{ ...engine, apiKey: sealed === null ? null : secrets.open(sealed, engineKeyContext(row.id)) }],
+      engine.enabled === false ? [] : [{ ...engine, apiKey: open(sealed, engineKeyContext(row.id)) }],
     ),
   }));
 }

@@ -1,6 +1,7 @@
 import type { McpServer, McpServerCreate, McpServerQuery, McpServerUpdate, McpSnapshot, ToolDiffRead } from "@gatehouse/contracts/mcp-servers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
+import { sealContext } from "../../kernel/secrets.ts";
 import {
   insertMcpSnapshot,
   mcpServerAt,
@@ -17,7 +18,6 @@ import type { IndexedTool } from "../../store/tables/tools.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { barePicture } from "../pictures/picture.ts";
-import { sealContext } from "../snapshot.ts";
 import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
 
 const DEFAULT_PATH = "/mcp";
@@ -110,7 +110,7 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
 export async function probedMcpServer(directory: Pick<Directory, "db" | "secrets">, tenantId: string, id: string): Promise<ToolServerEntry> {
   const row = await mcpServerStore.find(directory.db, tenantId, id);
   if (row === undefined) throw notFound("tool server");
-  return toolServerEntry(row, row.api_key_sealed === null ? null : directory.secrets.open(row.api_key_sealed, sealContext("mcp_servers", id)));
+  return toolServerEntry(row, directory.secrets.openOrNull(row.api_key_sealed, sealContext("mcp_servers", id)));
 }
 
 /** Kept in the record itself, so that whoever may see the server sees it. */

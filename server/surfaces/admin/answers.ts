@@ -1,4 +1,4 @@
-import { refuse, Refused, statusOf, type Refusal } from "../../kernel/errors.ts";
+import { Refused, statusOf, type Refusal, unforeseen } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
@@ -20,5 +20,5 @@ export function refusalAnswer(refusal: Refusal): Response {
 export function errorAnswer(error: unknown, log: Log, where: { method: string; path: string; requestId: string }): Response {
   if (error instanceof Refused) return refusalAnswer(error.refusal);
   log.error("admin_request_failed", { ...where, error: error instanceof Error ? error : new Error(String(error)) });
-  return refusalAnswer(refuse("internal_error"));
+  return refusalAnswer(unforeseen(error));
 }

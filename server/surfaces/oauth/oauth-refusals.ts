@@ -8,7 +8,7 @@ const nothing = new Uint8Array(0);
 function wordOf(code: ErrorCode): string {
   if (code === "unauthenticated") return "invalid_client";
   if (code.startsWith("oauth_")) return code.slice("oauth_".length);
-  if (code.startsWith("upstream_") || code === "directory_unavailable" || code === "audit_unavailable" || code === "draining") return "temporarily_unavailable";
+  if (code.startsWith("upstream_") || code === "directory_unavailable" || code === "database_unavailable" || code === "audit_unavailable" || code === "draining") return "temporarily_unavailable";
   return code === "internal_error" ? "server_error" : code === "body_too_large" ? "invalid_request" : code;
 }
 

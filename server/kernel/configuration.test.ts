@@ -1,0 +1,33 @@
+import { expect, test } from "bun:test";
+import { generateKeyPairSync } from "node:crypto";
+import { ConfigurationError, readConfiguration } from "./configuration.ts";
+
+function refusal(env: Record<string, string>): string {
+  try {
+    readConfiguration(env);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as Error).message;
+  }
+  throw new Error("it was taken");
+}
+
+const pem = { format: "pem" } as const;
+const ed25519 = generateKeyPairSync("ed25519");
+const rsa = generateKeyPairSync("rsa", { modulusLength: 2048 });
+
+test("the signing key is an Ed25519 private key, and is never shown", () => {
+  const given = ed25519.privateKey.export({ ...pem, type: "pkcs8" }).toString();
+  expect(readConfiguration({ GW_AUDIT_SIGNING_KEY: given }).auditSigningKey).toBe(given);
+  for (const bad of ["hunter2", ed25519.publicKey.export({ ...pem, type: "spki" }).toString(), rsa.privateKey.export({ ...pem, type: "pkcs8" }).toString()]) {
+    expect(refusal({ GW_AUDIT_SIGNING_KEY: bad })).toBe("GW_AUDIT_SIGNING_KEY must be an Ed25519 private key, PEM");
+  }
+});
+
+test.each(["redis://:hunter2@valkey.example:6379/1", "rediss://valkey.example", "valkey://[::1]:6379", "valkeys://valkey.example", "redis+unix:///run/valkey.sock", "valkey.example:6379", "localhost"])("VALKEY_URL may be %s", (url) => {
+  expect(readConfiguration({ VALKEY_URL: url }).valkeyUrl).toBe(url);
+});
+
+test.each(["http://:hunter2@valkey.example:6379", "redis://:hunter2@valkey.example:99999", "postgres://hunter2@valkey.example", "two words"])("VALKEY_URL may not be %s", (url) => {
+  expect(refusal({ VALKEY_URL: url })).toBe("VALKEY_URL must be an address such as redis://valkey.example:6379");
+});

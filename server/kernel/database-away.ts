@@ -1,0 +1,13 @@
+/** Of connections that could not be made or were lost; ENOENT is that of a socket. */
+const CONNECTION = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH", "ENOTFOUND", "EAI_AGAIN", "ENOENT"]);
+/** SQLSTATE: connection exceptions, a server that shuts down, crashed or starts up, and one that takes no more connections. */
+const STATE = /^(?:08...|57P0[123]|53300)$/;
+/** Of the driver, which gives these no code. */
+const WORDS = /^(?:Connection terminated|timeout exceeded when trying to connect)/;
+
+/** Whether what was thrown says that the database is away, and nothing about what it was asked. */
+export function isDatabaseAway(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const { code } = error as NodeJS.ErrnoException;
+  return code === undefined ? WORDS.test(error.message) : CONNECTION.has(code) || STATE.test(code);
+}

@@ -1,0 +1,43 @@
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { chmod, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { doctorCommand } from "../../server/cli/doctor.ts";
+import { testDatabase } from "../support/database.ts";
+import { removeDirectory, temporaryDirectory } from "../support/gateway.ts";
+
+let directory: string;
+beforeEach(async () => {
+  directory = await temporaryDirectory();
+  await chmod(directory, 0o700);
+});
+afterEach(() => removeDirectory(directory));
+
+async function doctor(env: Record<string, string> = {}): Promise<{ code: number; findings: { state: string; about: string; detail: string }[] }> {
+  let printed = "";
+  const code = await doctorCommand(["--json"], { GW_DATA_DIR: directory, ...env }, { stdout: (text) => void (printed += text), stderr: () => undefined });
+  return { code, findings: JSON.parse(printed).findings };
+}
+
+test("a data directory without a database is ready for a first start", async () => {
+  const { code, findings } = await doctor();
+  expect(code).toBe(0);
+  expect(findings.at(-1)).toEqual({ state: "warning", about: "database", detail: `there is none in ${directory} yet: the next start makes it, unless DATABASE_URL is given` });
+});
+
+test("an embedded database whose password is gone is not taken for none", async () => {
+  await mkdir(join(directory, "postgresql", "cluster"), { recursive: true });
+  expect((await doctor()).findings.at(-1)).toEqual({ state: "wrong", about: "database", detail: `the database in ${directory} was made with a password that is gone: put ${directory}/secrets/postgresql-password back` });
+});
+
+test("what a start would refuse over permissions is wrong before it", async () => {
+  const database = await testDatabase();
+  await mkdir(join(directory, "secrets"), { mode: 0o755 });
+  await writeFile(join(directory, "secrets", "jwt-secret"), "x".repeat(32), { mode: 0o644 });
+  const { code, findings } = await doctor({ DATABASE_URL: database.url });
+  expect(code).toBe(1);
+  expect(findings.filter(({ state }) => state === "wrong").map(({ detail }) => detail)).toEqual([
+    `${directory}/secrets is open to other users (mode 755): take their access away with chmod go= first`,
+    `${directory}/secrets/jwt-secret is open to other users (mode 644): take their access away with chmod go= first`,
+  ]);
+  await database.close();
+});
