@@ -153,6 +153,7 @@ test("an AI System's runs are listed, and their figures tell how far they rest o
   expect(year.bucket).toBe("day");
   expect(year.buckets.reduce((total: number, bucket: any) => total + bucket.runs, 0)).toBe(all.total);
   expect((await world.admin.request("GET", `/v1/admin/ai-systems/${crypto.randomUUID()}/runs`)).status).toBe(404);
+  for (const time of ["0000-01-01T00:00:00Z", "2026-01-01T00:00:00+18:00"]) expect((await world.admin.request("GET", `${path}?from=${encodeURIComponent(time)}`)).status).toBe(400);
 });
 
 test("the inlet refuses in the protocol's words", async () => {
