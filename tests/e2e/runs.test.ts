@@ -134,6 +134,11 @@ test("a span of a call the gateway carried joins it and is not counted twice", a
   expect([after.calls, after.total_tokens]).toEqual([before.calls, before.total_tokens]);
 });
 
+test("a name no run can have is that of no run", async () => {
+  expect((await send("GET", "/v1/runs/a%00b")).status).toBe(404);
+  expect((await send("POST", "/v1/runs/a%00b/end", {})).status).toBe(404);
+});
+
 test("an AI System's runs are listed, and their figures tell how far they rest on what was seen", async () => {
   const path = `/v1/admin/ai-systems/${served.groupId}/runs`;
   const ended = await world.admin.get(`${path}?state=completed`);
