@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { isPrivateAddress } from "../kernel/private-address.ts";
 
 /** The one seam for calls that leave the gateway: timeouts, address checks, cancellation. */
 export interface Outbound {
@@ -23,21 +24,6 @@ export interface OutboundInit {
 
 export class OutboundDenied extends Error {}
 export class OutboundTimeout extends Error {}
-
-const PRIVATE = new BlockList();
-for (const [network, prefix] of [["0.0.0.0", 8], ["10.0.0.0", 8], ["100.64.0.0", 10], ["127.0.0.0", 8], ["169.254.0.0", 16], ["172.16.0.0", 12], ["192.0.0.0", 24], ["192.168.0.0", 16], ["198.18.0.0", 15], ["224.0.0.0", 4], ["240.0.0.0", 4]] as const) {
-  PRIVATE.addSubnet(network, prefix, "ipv4");
-}
-for (const [network, prefix] of [["::", 128], ["::1", 128], ["fc00::", 7], ["fe80::", 10], ["ff00::", 8], ["64:ff9b::", 96]] as const) {
-  PRIVATE.addSubnet(network, prefix, "ipv6");
-}
-
-/** Loopback, link-local, private, shared, multicast and reserved ranges; IPv4 written inside IPv6 counts as IPv4. */
-export function isPrivateAddress(address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return PRIVATE.check(mapped, "ipv4");
-  return PRIVATE.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-}
 
 async function assertPublic(url: string, resolve: Resolve): Promise<void> {
   const { hostname } = new URL(url);
