@@ -26,6 +26,16 @@ describe("an outbound call", () => {
     for (const host of ["::1", "2002:7f00:1::", "::7f00:1"]) await expect(closed.fetch(`http://[${host}]:9/`, { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
   });
 
+  test("has its time for finding the address too, and ends while it is looked up", async () => {
+    const silent = outbound({ allowPrivate: false, resolve: () => new Promise(() => undefined) });
+    await expect(silent.fetch("http://upstream.example/", { ...init, timeoutMs: 20, abort: abort() })).rejects.toBeInstanceOf(OutboundTimeout);
+    const hungUp = abort();
+    const call = silent.fetch("http://upstream.example/", { ...init, abort: hungUp });
+    hungUp.abort("client_disconnected");
+    await expect(call).rejects.toBe("client_disconnected");
+    await expect(silent.fetch("http://upstream.example/", { ...init, abort: hungUp })).rejects.toBe("client_disconnected");
+  });
+
   test("never follows a redirect", async () => {
     const response = await outbound({ allowPrivate: true }).fetch(`http://127.0.0.1:${server.port}/redirect`, { ...init, abort: abort() });
     expect(response.status).toBe(302);

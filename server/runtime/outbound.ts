@@ -35,14 +35,29 @@ async function assertPublic(url: string, resolve: Resolve): Promise<void> {
 type Resolve = (host: string) => Promise<string[]>;
 const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
 
+/** A look-up cannot be called off: it is left to itself. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
 export function outbound(options: { allowPrivate: boolean; resolve?: Resolve }): Outbound {
   const resolve = options.resolve ?? systemResolve;
   return {
     async fetch(url, { method, headers, body, abort, timeoutMs }) {
-      if (!options.allowPrivate) await assertPublic(url, resolve);
       const { signal } = abort;
       const timer = setTimeout(() => abort.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
       try {
+        if (!options.allowPrivate) await unlessAborted(assertPublic(url, resolve), signal);
         return await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });
       } catch (error) {
         throw signal.aborted ? signal.reason : error;
