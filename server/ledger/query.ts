@@ -82,8 +82,8 @@ export async function queryRows(db: Database, query: RowQuery, access: { readonl
   const { page = 1, page_size: pageSize = 50 } = query;
   const first = (page - 1) * pageSize;
   // With the first row of the next page `total` is beyond this page while there is more: whoever reads on until it is reached misses none.
-  const { ids, total, exact } = await firstMatching(db, search, first + pageSize + 1, COUNTED);
-  const rows = await rowsById(db, ids.slice(first, first + pageSize), readableFields(access.bodies), search.newestFirst);
+  const { ids, total, exact } = await firstMatching(db, search, { skip: first, wanted: pageSize + 1, counted: COUNTED });
+  const rows = await rowsById(db, ids.slice(0, pageSize), readableFields(access.bodies), search.newestFirst);
   const withheld = { bodies_withheld: !access.bodies, ...(access.bodies ? {} : { request_body_preview: null, response_body_preview: null }) };
   return { rows: rows.map((row) => ({ ...(row as QueriedRow), ...withheld })), total, total_is_exact: exact, page, page_size: pageSize };
 }
