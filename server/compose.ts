@@ -50,6 +50,7 @@ import { type CheckpointTargets, checkpointTargets } from "./ledger/checkpoint-t
 import { openLedger } from "./ledger/ledger.ts";
 import { applyRetention } from "./ledger/retention.ts";
 import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
+import { shippedSoon } from "./ledger/shipped-soon.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { openPlane } from "./plane.ts";
 import { readiness, runtimePlane } from "./runtime-plane.ts";
@@ -437,7 +438,8 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     unrecorded: () => metrics.callUnrecorded(),
     observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
   });
-  const reading = { db: connection.db, secrets, clock, log, shipped: () => ledger.shipped() };
+  const shipped = () => shippedSoon(ledger.shipped());
+  const reading = { db: connection.db, secrets, clock, log, shipped };
   const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
   const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
@@ -449,7 +451,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     feed,
     logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
     notices,
-    feedback: runFeedback({ db: connection.db, secrets, clock, shipped: () => ledger.shipped() }),
+    feedback: runFeedback({ db: connection.db, secrets, clock, shipped }),
   };
   return {
     road,

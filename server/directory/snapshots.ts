@@ -21,6 +21,7 @@ interface Held {
 export class Snapshots {
   private readonly held = new BoundedMap<string, Held>(MAX_TENANTS);
   private readonly loading = new Map<string, Promise<Held | null>>();
+  private readonly loadingScopes = new Map<string, Promise<GroupScope | null>>();
   private readonly db: Database;
   private readonly secrets: SecretBox;
   private readonly compileArgumentPolicy: CompileArgumentPolicy;
@@ -36,7 +37,7 @@ export class Snapshots {
   /** Null when there is no such tenant or group. Rejects when the database is needed and away. */
   scope(tenantId: string, groupId: string): GroupScope | Promise<GroupScope | null> {
     const held = this.held.get(tenantId);
-    return held?.scopes.get(groupId) ?? this.loadScope(tenantId, groupId);
+    return held?.scopes.get(groupId) ?? this.sharedScope(tenantId, groupId);
   }
 
   tenant(tenantId: string): TenantSnapshot | Promise<TenantSnapshot | null> {
@@ -68,6 +69,16 @@ export class Snapshots {
       })
       .finally(() => this.loading.delete(tenantId));
     this.loading.set(tenantId, load);
+    return load;
+  }
+
+  /** Calls that ask for the same at once share one read. */
+  private sharedScope(tenantId: string, groupId: string): Promise<GroupScope | null> {
+    const key = `${tenantId} ${groupId}`;
+    const under = this.loadingScopes.get(key);
+    if (under !== undefined) return under;
+    const load = this.loadScope(tenantId, groupId).finally(() => this.loadingScopes.delete(key));
+    this.loadingScopes.set(key, load);
     return load;
   }
 

@@ -1,4 +1,3 @@
-import { isTimestamp } from "@gatehouse/ledger-format/canonical";
 import { FIELDS, type FieldName, type FieldType } from "@gatehouse/ledger-format/fields";
 import { sql, type RawBuilder } from "kysely";
 import type { FieldError } from "../kernel/errors.ts";
@@ -20,8 +19,16 @@ const WANTED: Readonly<Record<FieldType, string>> = {
   json: "a JSON value",
 };
 
-export function isTime(value: unknown): value is string {
-  return typeof value === "string" && (isTimestamp(value) || (/^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(Date.parse(value))));
+const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d(?:\.\d+)?)?)(Z|[+-](?:0\d|1[0-5]):?[0-5]\d)?)?$/i;
+
+/** An ISO 8601 time as the database takes it, UTC where it names no offset: the database would take its own time zone. Null for what is none. */
+export function timeOf(value: unknown): string | null {
+  const [, date, clock = "00:00", offset = "Z"] = (typeof value === "string" ? TIME.exec(value) : null) ?? [];
+  if (date === undefined || date.startsWith("0000")) return null;
+  // `Date` takes the 30th of February for a day in March, and the database does not.
+  const day = new Date(`${date}T00:00Z`);
+  if (Number.isNaN(day.getTime()) || !day.toISOString().startsWith(date) || Number.isNaN(Date.parse(`${date}T${clock}Z`))) return null;
+  return `${date}T${clock}${offset}`;
 }
 
 function fits(type: FieldType, value: unknown): boolean {
@@ -35,7 +42,7 @@ function fits(type: FieldType, value: unknown): boolean {
     case "boolean":
       return typeof value === "boolean";
     case "timestamp":
-      return isTime(value);
+      return timeOf(value) !== null;
     case "json":
       return !JSON.stringify(value).includes("\\u0000");
   }
@@ -60,7 +67,8 @@ export function filterConditions(filters: Readonly<Record<string, unknown>>): { 
       continue;
     }
     const { type } = FIELDS[name as FieldName];
-    const values = Array.isArray(given) ? given : [given];
+    const told = Array.isArray(given) ? given : [given];
+    const values = type === "timestamp" ? told.map((value) => timeOf(value) ?? value) : told;
     const present = values.filter((value) => value !== null);
     if (values.length > 1_000) errors.push({ field, message: "must name at most 1000 values" });
     else if (!present.every((value) => fits(type, value))) errors.push({ field, message: `must be ${WANTED[type]}, or an array of such values` });

@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FIELD_NAMES } from "@gatehouse/ledger-format/fields";
+import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { Refused, type FieldError } from "../kernel/errors.ts";
+import { openDatabase } from "../store/database.ts";
 import { exportRows, type RowExport } from "./export-rows.ts";
 import { queryRows, type RowQuery } from "./query.ts";
-import { callRow, temporaryDirectory, testLedger } from "./test-support.ts";
+import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 
 const A = "55555555-5555-4555-8555-555555555555";
 const B = "66666666-6666-4666-8666-666666666666";
@@ -80,6 +82,24 @@ test("a query that is not valid is refused with every field that is wrong", asyn
     ["endpoint", "http_status_code", "nonsense", "request_body_preview", "success", "timestamp"].map((name) => `filters.${name}`),
   );
   expect(await refusedFields({ page: 0, page_size: 201, from: "yesterday", to: "", order: "up" as "asc", q: "\0" })).toEqual(["from", "order", "page", "page_size", "q", "to"]);
+});
+
+describe("a time the database would not take is refused as a field", () => {
+  test.each(["2026-02-30", "2026-02-30T00:00:00Z", "2026-13-01", "0000-01-01", "2026-01-01T25:00Z", "2026-01-01T00:00:00+18:00", "2026-01-01 10:00 GMT+0200 (CEST)", "2026-01-01 Jan"])("%s", async (time) => {
+    expect(await refusedFields({ from: time, to: time, filters: { timestamp: time } })).toEqual(["filters.timestamp", "from", "to"]);
+  });
+});
+
+test("a time without an offset is UTC, whatever the time zone of the database", async () => {
+  const { db } = database;
+  await sql`DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET timezone TO %L', current_database(), 'Asia/Tokyo'); END $$`.execute(db);
+  const connection = openDatabase(database.url, { log: recordedLog(), max: 1 });
+  const rowsOf = async (query: RowQuery) => (await queryRows(connection.db, { order: "asc", ...query }, { bodies: false })).rows.map((row) => ids.indexOf(row.id as string));
+  expect(await rowsOf({ from: "2026-11-21T10:00", to: "2026-11-21 11:00:00" })).toEqual([1]);
+  expect(await rowsOf({ from: "2026-11-21", to: "2026-11-22" })).toEqual([0, 1, 2, 3]);
+  expect(await rowsOf({ from: "2026-11-21T19:00+09:00", to: "2026-11-21t11:00z" })).toEqual([1]);
+  expect(await rowsOf({ filters: { timestamp: "2026-11-21T10:00:00" } })).toEqual([1]);
+  await connection.close();
 });
 
 describe("exports", () => {

@@ -5,14 +5,14 @@ import { auditColumns } from "../store/audit-columns.ts";
 import type { Database } from "../store/database.ts";
 import { containing } from "../store/paging.ts";
 import { firstMatching, type RowSearch } from "../store/row-search.ts";
-import { BODY_FIELDS, filterConditions, isTime } from "./query-filters.ts";
+import { BODY_FIELDS, filterConditions, timeOf } from "./query-filters.ts";
 
 export interface RowQuery {
   /** Undefined: the rows of all tenants and of none. */
   readonly tenant_id?: string | undefined;
-  /** ISO 8601; rows whose timestamp is at or after it. */
+  /** ISO 8601, UTC where it names no offset; rows whose timestamp is at or after it. */
   readonly from?: string | undefined;
-  /** ISO 8601; rows whose timestamp is before it. */
+  /** Likewise; rows whose timestamp is before it. */
   readonly to?: string | undefined;
   /** Field name to a value, or an array of which any may match; null matches absence. */
   readonly filters?: Readonly<Record<string, unknown>> | undefined;
@@ -54,18 +54,21 @@ export function searchOf(query: RowQuery): RowSearch {
   if (!Number.isSafeInteger(page) || page < 1 || page > 1_000_000) errors.push(problem("page", "must be an integer from 1"));
   if (!Number.isSafeInteger(pageSize) || pageSize < 1 || pageSize > MAX_PAGE_SIZE) errors.push(problem("page_size", `must be an integer from 1 to ${MAX_PAGE_SIZE}`));
   if (order !== "asc" && order !== "desc") errors.push(problem("order", "must be asc or desc"));
-  for (const field of ["from", "to"] as const) if (query[field] !== undefined && !isTime(query[field])) errors.push(problem(field, "must be an ISO 8601 time"));
+  const since = query.from === undefined ? undefined : timeOf(query.from);
+  const until = query.to === undefined ? undefined : timeOf(query.to);
+  if (since === null) errors.push(problem("from", "must be an ISO 8601 time"));
+  if (until === null) errors.push(problem("to", "must be an ISO 8601 time"));
   if (query.q?.includes("\0")) errors.push(problem("q", "must not hold a NUL character"));
-  if (errors.length > 0) throw new Refused(refuse("invalid_body", undefined, { fields: errors }));
+  if (errors.length > 0 || since === null || until === null) throw new Refused(refuse("invalid_body", undefined, { fields: errors }));
 
   if (query.tenant_id !== undefined) conditions.push(sql<boolean>`tenant_id = ${query.tenant_id}`);
-  if (query.from !== undefined) conditions.push(sql<boolean>`timestamp >= ${query.from}::timestamptz`);
-  if (query.to !== undefined) conditions.push(sql<boolean>`timestamp < ${query.to}::timestamptz`);
+  if (since !== undefined) conditions.push(sql<boolean>`timestamp >= ${since}::timestamptz`);
+  if (until !== undefined) conditions.push(sql<boolean>`timestamp < ${until}::timestamptz`);
   if (query.q) {
     const pattern = containing(query.q);
     conditions.push(sql<boolean>`(${sql.join(SEARCHED.map((name) => sql`${sql.ref(name)} ILIKE ${pattern}`), sql` OR `)})`);
   }
-  return { conditions, lookups, tenantId: query.tenant_id, since: query.from, until: query.to, newestFirst: order === "desc" };
+  return { conditions, lookups, tenantId: query.tenant_id, since, until, newestFirst: order === "desc" };
 }
 
 /** Columns whoever may not read bodies is given as well. */
@@ -79,8 +82,8 @@ export async function queryRows(db: Database, query: RowQuery, access: { readonl
   const { page = 1, page_size: pageSize = 50 } = query;
   const first = (page - 1) * pageSize;
   // With the first row of the next page `total` is beyond this page while there is more: whoever reads on until it is reached misses none.
-  const { ids, total, exact } = await firstMatching(db, search, first + pageSize + 1, COUNTED);
-  const rows = await rowsById(db, ids.slice(first, first + pageSize), readableFields(access.bodies), search.newestFirst);
+  const { ids, total, exact } = await firstMatching(db, search, { skip: first, wanted: pageSize + 1, counted: COUNTED });
+  const rows = await rowsById(db, ids.slice(0, pageSize), readableFields(access.bodies), search.newestFirst);
   const withheld = { bodies_withheld: !access.bodies, ...(access.bodies ? {} : { request_body_preview: null, response_body_preview: null }) };
   return { rows: rows.map((row) => ({ ...(row as QueriedRow), ...withheld })), total, total_is_exact: exact, page, page_size: pageSize };
 }

@@ -27,7 +27,6 @@ export interface SegmentHeader {
   readonly checkpoint: CheckpointState | null;
 }
 
-/** Payload of a C record: the row of `audit_checkpoints`, and the digest the next checkpoint names. */
 /** A checkpoint and its place among those of its chain. */
 export interface SignedCheckpoint {
   readonly chain_id: string;
@@ -37,6 +36,7 @@ export interface SignedCheckpoint {
   readonly note: string;
 }
 
+/** Payload of a C record: the row of `audit_checkpoints`, and the digest the next checkpoint names. */
 export interface CheckpointRecord extends SignedCheckpoint {
   readonly signed_at: string;
   readonly digest: string;

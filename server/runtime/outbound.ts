@@ -1,5 +1,6 @@
 import { lookup } from "node:dns/promises";
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
+import { isPrivateAddress } from "../kernel/private-address.ts";
 
 /** The one seam for calls that leave the gateway: timeouts, address checks, cancellation. */
 export interface Outbound {
@@ -24,21 +25,6 @@ export interface OutboundInit {
 export class OutboundDenied extends Error {}
 export class OutboundTimeout extends Error {}
 
-const PRIVATE = new BlockList();
-for (const [network, prefix] of [["0.0.0.0", 8], ["10.0.0.0", 8], ["100.64.0.0", 10], ["127.0.0.0", 8], ["169.254.0.0", 16], ["172.16.0.0", 12], ["192.0.0.0", 24], ["192.168.0.0", 16], ["198.18.0.0", 15], ["224.0.0.0", 4], ["240.0.0.0", 4]] as const) {
-  PRIVATE.addSubnet(network, prefix, "ipv4");
-}
-for (const [network, prefix] of [["::", 128], ["::1", 128], ["fc00::", 7], ["fe80::", 10], ["ff00::", 8], ["64:ff9b::", 96]] as const) {
-  PRIVATE.addSubnet(network, prefix, "ipv6");
-}
-
-/** Loopback, link-local, private, shared, multicast and reserved ranges; IPv4 written inside IPv6 counts as IPv4. */
-export function isPrivateAddress(address: string): boolean {
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
-  if (mapped !== undefined) return PRIVATE.check(mapped, "ipv4");
-  return PRIVATE.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-}
-
 async function assertPublic(url: string, resolve: Resolve): Promise<void> {
   const { hostname } = new URL(url);
   const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
@@ -49,14 +35,29 @@ async function assertPublic(url: string, resolve: Resolve): Promise<void> {
 type Resolve = (host: string) => Promise<string[]>;
 const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
 
+/** A look-up cannot be called off: it is left to itself. */
+async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  let stop: () => void = () => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    if (signal.aborted) stop();
+    else signal.addEventListener("abort", stop, { once: true });
+  });
+  try {
+    await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
 export function outbound(options: { allowPrivate: boolean; resolve?: Resolve }): Outbound {
   const resolve = options.resolve ?? systemResolve;
   return {
     async fetch(url, { method, headers, body, abort, timeoutMs }) {
-      if (!options.allowPrivate) await assertPublic(url, resolve);
       const { signal } = abort;
       const timer = setTimeout(() => abort.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
       try {
+        if (!options.allowPrivate) await unlessAborted(assertPublic(url, resolve), signal);
         return await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });
       } catch (error) {
         throw signal.aborted ? signal.reason : error;

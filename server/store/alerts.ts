@@ -1,6 +1,7 @@
 import { sql, type Selectable } from "kysely";
 import { ulid } from "../kernel/ids.ts";
 import type { Database } from "./database.ts";
+import { isInGroups } from "./group-membership.ts";
 import type { Page, Paged } from "./paging.ts";
 import type { AlertTable } from "./tables/policies.ts";
 
@@ -59,9 +60,7 @@ export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean
       )
       INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
       SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${alert.alert_type}, ${alert.title}, ${alert.message}, ${metadata}::jsonb, ${alert.expires_at}::timestamptz
-        FROM end_users u WHERE u.tenant_id = ${alert.tenant_id} AND u.is_active AND (u.assigned_group_id IN (SELECT id FROM branch) OR EXISTS (
-          SELECT 1 FROM end_user_group_members m JOIN resource_group_end_user_groups b ON b.end_user_group_id = m.group_id
-           WHERE m.end_user_id = u.id AND b.resource_group_id IN (SELECT id FROM branch)))`.execute(trx);
+        FROM end_users u WHERE u.tenant_id = ${alert.tenant_id} AND u.is_active AND ${isInGroups(sql`SELECT id FROM branch`)}`.execute(trx);
     return true;
   });
 }

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { ulid } from "../kernel/ids.ts";
 import type { ApprovalRow } from "./approvals.ts";
 import type { Database } from "./database.ts";
+import { isInGroups } from "./group-membership.ts";
 
 const APPROVAL_REQUESTED = "approval_requested";
 const APPROVAL_RESOLVED = "approval_resolved";
@@ -16,9 +17,7 @@ export async function notifyApprovers(db: Database, approval: ApprovalRow): Prom
     SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${APPROVAL_REQUESTED}, ${title}, ${body}, ${JSON.stringify({ approval_id: approval.id })}::jsonb, ${approval.expires_at}
       FROM end_users u
      WHERE u.tenant_id = ${approval.tenant_id} AND u.is_active AND u.id::text <> ${approval.requester_id}
-       AND (u.assigned_group_id = ANY(${groups}::uuid[]) OR EXISTS (
-         SELECT 1 FROM end_user_group_members m JOIN resource_group_end_user_groups b ON b.end_user_group_id = m.group_id
-          WHERE m.end_user_id = u.id AND b.resource_group_id = ANY(${groups}::uuid[])))`.execute(db);
+       AND ${isInGroups(sql`SELECT unnest(${groups}::uuid[])`)}`.execute(db);
 }
 
 /** Notifies the user who asked of what came of it; nobody where a key asked. */

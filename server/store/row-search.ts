@@ -24,10 +24,7 @@ type Pace = (looked: number) => number;
  */
 async function* stretches(db: Database | Trx, search: RowSearch, after: string | null, pace: Pace): AsyncGenerator<readonly Bounds[]> {
   const { newestFirst } = search;
-  const clipped = ({ from, to }: Bounds): Bounds => {
-    if (after === null) return { from, to };
-    return newestFirst ? { from, to: to === null || after < to ? after : to } : { from: from === null || `${after} ` > from ? `${after} ` : from, to };
-  };
+  const clipped = (bounds: Bounds): Bounds => (after === null ? bounds : beyond(bounds, after, newestFirst));
   const selective = search.lookups.length > 0 || search.since !== undefined || search.until !== undefined;
   const described = selective ? await describedRange(db) : null;
   if (described === null) {
@@ -50,6 +47,11 @@ async function* stretches(db: Database | Trx, search: RowSearch, after: string |
   if (!isEmpty(newestFirst ? below : above)) yield [newestFirst ? below : above];
 }
 
+/** What is left of a stretch behind the row `after`. */
+function beyond({ from, to }: Bounds, after: string, newestFirst: boolean): Bounds {
+  return newestFirst ? { from, to: to === null || after < to ? after : to } : { from: from === null || `${after} ` > from ? `${after} ` : from, to };
+}
+
 const isEmpty = ({ from, to }: Bounds): boolean => from !== null && to !== null && from >= to;
 
 /** Ids of the next `wanted` rows that match beyond the row `after`, in the order asked for. */
@@ -62,25 +64,37 @@ export async function matchingIds(db: Database | Trx, search: RowSearch, after: 
   return ids;
 }
 
+/** Ids read at once: a page far back costs time, and no memory. */
+const MOST_READ = 10_000;
+
 /**
- * Ids of the first `wanted` rows that match, and how many match: counted on up to `counted` while that takes no more than
- * a look at a few thousand rows. `exact` is false where there may be more.
+ * Ids of the first `wanted` rows that match behind `skip` others, and how many match: counted on up to `counted` while that
+ * takes no more than a look at a few thousand rows. `exact` is false where there may be more.
  */
-export async function firstMatching(db: Database | Trx, search: RowSearch, wanted: number, counted: number): Promise<{ ids: string[]; total: number; exact: boolean }> {
+export async function firstMatching(db: Database | Trx, search: RowSearch, { skip, wanted, counted }: { readonly skip: number; readonly wanted: number; readonly counted: number }): Promise<{ ids: string[]; total: number; exact: boolean }> {
   const ids: string[] = [];
-  const most = Math.max(wanted, counted);
+  const needed = skip + wanted;
+  const most = Math.max(needed, counted);
+  let found = 0;
   let zones = 0;
   const pace: Pace = (looked) => {
-    const missing = wanted - ids.length;
-    zones = looked + (missing > 0 ? zonesFor(missing, ids.length, looked) : Math.max(1, COUNTED_ZONES - looked));
+    const missing = needed - found;
+    zones = looked + (missing > 0 ? zonesFor(missing, found, looked) : Math.max(1, COUNTED_ZONES - looked));
     return zones - looked;
   };
-  for await (const bounds of stretches(db, search, null, pace)) {
-    ids.push(...(await idsIn(db, search, bounds, most + 1 - ids.length)));
-    if (ids.length > most) return { ids: ids.slice(0, wanted), total: most, exact: false };
-    if (ids.length >= wanted && zones >= COUNTED_ZONES) return { ids: ids.slice(0, wanted), total: ids.length, exact: false };
+  for await (const stretch of stretches(db, search, null, pace)) {
+    for (let bounds = stretch; bounds.length > 0; ) {
+      const limit = Math.min(MOST_READ, most + 1 - found);
+      const next = await idsIn(db, search, bounds, limit);
+      ids.push(...next.slice(Math.max(0, skip - found), Math.max(0, needed - found)));
+      found += next.length;
+      if (found > most) return { ids, total: most, exact: false };
+      const last = next.length < limit ? undefined : next.at(-1);
+      bounds = last === undefined ? [] : bounds.map((one) => beyond(one, last, search.newestFirst)).filter((one) => !isEmpty(one));
+    }
+    if (found >= needed && zones >= COUNTED_ZONES) return { ids, total: found, exact: false };
   }
-  return { ids: ids.slice(0, wanted), total: ids.length, exact: true };
+  return { ids, total: found, exact: true };
 }
 
 /**

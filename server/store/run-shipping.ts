@@ -5,7 +5,8 @@ import type pg from "pg";
  */
 
 /** Calls about a run, about many, and of a person about themselves: they are recorded, and are no action of any run. */
-export const IS_ACTION = "coalesce(a.proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND a.proxy_type IS DISTINCT FROM 'portal'";
+export const isAction = (row: string): string => `coalesce(${row}.proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND ${row}.proxy_type IS DISTINCT FROM 'portal'`;
+export const IS_ACTION = isAction("a");
 
 /** What a run would end as if this row were its last. */
 const RESULT = `CASE

@@ -3,6 +3,7 @@ import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
 import { sql } from "kysely";
 import { auditColumns, isoColumn } from "./audit-columns.ts";
 import type { Database } from "./database.ts";
+import { isAction } from "./run-shipping.ts";
 
 export type RunState = (typeof RUN_STATES)[number];
 export type EndState = Exclude<RunState, "open">;
@@ -54,7 +55,7 @@ const ACTION_FIELDS: readonly FieldName[] = [
 export async function runActions(db: Database, tenantId: string, rootTaskId: string, limit: number): Promise<AuditRow[]> {
   const { rows } = await sql<AuditRow>`
     SELECT ${auditColumns(ACTION_FIELDS)} FROM audit_rows
-    WHERE root_task_id = ${rootTaskId} AND tenant_id = ${tenantId} AND coalesce(proxy_subtype, '') NOT IN ('run_end', 'run_inspect', 'otel_traces') AND proxy_type IS DISTINCT FROM 'portal'
+    WHERE root_task_id = ${rootTaskId} AND tenant_id = ${tenantId} AND ${sql.raw(isAction("audit_rows"))}
     ORDER BY audit_rows.timestamp, audit_rows.id LIMIT ${limit}`.execute(db);
   return rows;
 }

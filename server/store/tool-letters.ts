@@ -7,6 +7,7 @@ export async function writeLetter(db: Database, recipient: string, body: string)
 
 /** Takes everything there is for these recipients, oldest first. */
 export async function takeLetters(db: Database, recipients: readonly string[]): Promise<{ recipient: string; body: string }[]> {
+  if (recipients.length === 0) return [];
   const taken = await db.deleteFrom("tool_letters").where("recipient", "in", recipients).returning(["id", "recipient", "body"]).execute();
   return taken.sort((a, b) => a.id - b.id);
 }

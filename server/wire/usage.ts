@@ -22,6 +22,11 @@ export interface Usage {
   readonly estimated: boolean;
 }
 
+/** A number a vendor told, as a count: whole and not below zero, and zero for what is none. */
+export function count(value: unknown): number {
+  return typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;
+}
+
 /** The members of a usage that tell of audio; none where there was none. */
 export function audioOf(input: number, output: number): Pick<Usage, "audioInput" | "audioOutput"> {
   return { ...(input > 0 ? { audioInput: input } : {}), ...(output > 0 ? { audioOutput: output } : {}) };

@@ -186,6 +186,14 @@ describe("a malformed body: 400 that names the field, and a row", () => {
   });
 });
 
+describe("a path that names what no record can hold: 404, and a row", () => {
+  test.each(cases(PORTAL_ROUTES.filter(({ path }) => path.includes("/:"))))("%s", async (name, route) => {
+    const reply = await person.request(route.method, pathOf(route, () => "a%00b"), BODIES[name]);
+    expect(reply.status).toBe(404);
+    expect(await onlyRow(reply.headers)).toMatchObject({ http_status_code: 404 });
+  });
+});
+
 describe("a query that is not known: 400 that names it", () => {
   test.each(["/models", "/servers", "/knowledgebases", "/notifications", "/alerts", "/approvals"])("%s", async (path) => {
     const reply = await person.request("GET", `${path}?surprise=1`);

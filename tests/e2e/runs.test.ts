@@ -134,6 +134,11 @@ test("a span of a call the gateway carried joins it and is not counted twice", a
   expect([after.calls, after.total_tokens]).toEqual([before.calls, before.total_tokens]);
 });
 
+test("a name no run can have is that of no run", async () => {
+  expect((await send("GET", "/v1/runs/a%00b")).status).toBe(404);
+  expect((await send("POST", "/v1/runs/a%00b/end", {})).status).toBe(404);
+});
+
 test("an AI System's runs are listed, and their figures tell how far they rest on what was seen", async () => {
   const path = `/v1/admin/ai-systems/${served.groupId}/runs`;
   const ended = await world.admin.get(`${path}?state=completed`);
@@ -153,6 +158,7 @@ test("an AI System's runs are listed, and their figures tell how far they rest o
   expect(year.bucket).toBe("day");
   expect(year.buckets.reduce((total: number, bucket: any) => total + bucket.runs, 0)).toBe(all.total);
   expect((await world.admin.request("GET", `/v1/admin/ai-systems/${crypto.randomUUID()}/runs`)).status).toBe(404);
+  for (const time of ["0000-01-01T00:00:00Z", "2026-01-01T00:00:00+18:00"]) expect((await world.admin.request("GET", `${path}?from=${encodeURIComponent(time)}`)).status).toBe(400);
 });
 
 test("the inlet refuses in the protocol's words", async () => {

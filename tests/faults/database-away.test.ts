@@ -5,6 +5,7 @@ import { type DatabaseProxy, databaseProxy } from "../support/database-proxy.ts"
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type FakeUpstream, startFakeUpstream } from "../support/fake-upstream.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { newPerson } from "../support/portal.ts";
 
 /** PostgreSQL goes away under load: connections break and none can be made, for a second and for longer. */
 const LONG_SECONDS = Number(process.env.DATABASE_AWAY_SECONDS ?? 6);
@@ -102,6 +103,24 @@ for (const seconds of [1, LONG_SECONDS]) {
     console.log(`  away ${seconds} s: ${during} calls answered meanwhile, ${waiting} rows waited, 0 failed, 0 lost, 0 doubled; memory ${Math.round(before / 2 ** 20)} to ${Math.round(memory / 2 ** 20)} MiB`);
   }, 120_000);
 }
+
+test("what needs rows of the database is told to come again soon, whoever asks", async () => {
+  const person = await newPerson(gateway.runtimeUrl, "person");
+  const span = { traceId: "0af7651916cd43dd8448eb211c80319c", spanId: "b7ad6b7169203331", name: "chat", startTimeUnixNano: "1", endTimeUnixNano: "2" };
+  const asks = [
+    () => fetch(`${gateway.runtimeUrl}/v1/ingest/otel/v1/traces`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": served.apiKey }, body: JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] }) }),
+    () => person.request("POST", "/runs/none/feedback", { score: 1 }),
+    () => fetch(`${gateway.runtimeUrl}/v1/runs/none`, { headers: { "x-api-key": served.apiKey } }),
+  ];
+  // Whoever asks is known to the process from now on.
+  expect((await Promise.all(asks.map((ask) => ask()))).map(({ status }) => status)).toEqual([200, 404, 404]);
+  await proxy.stop();
+  await call();
+  const answers = await Promise.all(asks.map((ask) => ask()));
+  await proxy.start();
+  expect(answers.map(({ status, headers }) => [status, headers.get("retry-after")])).toEqual([[503, "1"], [503, "1"], [503, "1"]]);
+  await shipped();
+}, 60_000);
 
 test("a journal that is full refuses with 503 before anything leaves, and goes on when there is room", async () => {
   await gateway.stop();

@@ -5,7 +5,11 @@ import { z } from "zod";
 export const recordName = z.string().trim().min(1).max(200);
 export const displayName = z.string().trim().max(200).nullable();
 export const description = z.string().max(4000).nullable();
-export const timestamp = z.iso.datetime({ offset: true }).describe("ISO 8601, UTC in answers");
+/** PostgreSQL knows no year 0 and no offset of 16 hours, which no place on Earth has either. */
+export const timestamp = z.iso
+  .datetime({ offset: true })
+  .refine((text) => !text.startsWith("0000") && !/[+-](?:1[6-9]|2\d):\d\d$/.test(text), "must be a time of a year and an offset that there are")
+  .describe("ISO 8601, UTC in answers");
 export const recordId = z.uuid();
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: "must be an http or https address" })

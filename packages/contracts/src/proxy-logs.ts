@@ -4,8 +4,8 @@ const time = z.string().max(64);
 
 export const proxyLogQuery = z
   .strictObject({
-    from: time.optional().describe("ISO 8601: rows at or after"),
-    to: time.optional().describe("ISO 8601: rows before"),
+    from: time.optional().describe("ISO 8601, UTC where it names no offset: rows at or after"),
+    to: time.optional().describe("ISO 8601, UTC where it names no offset: rows before"),
     filters: z
       .record(z.string(), z.unknown())
       .optional()

@@ -78,8 +78,8 @@ async function judge(logins: Logins, row: AdminUserRow | undefined, password: st
 
 /**
  * Throws the same `unauthenticated` refusal whatever was wrong, after the same work, and `too_many_logins` with
- * Retry-After. Only a wrong attempt that was judged has an entry of its own. The admin log says what was wrong. It never has the username of a stranger, which may be a password
- * typed into the wrong field.
+ * Retry-After. What was wrong stands in the admin log, which has an entry for each attempt that was judged. It never has
+ * the username of a stranger, which may be a password typed into the wrong field.
  */
 export async function logIn(logins: Logins, kind: "tenant" | "system", given: { username: string; password: string; tenantId?: string | undefined }, origin: Origin): Promise<SignIn> {
   const { directory } = logins;

@@ -41,10 +41,19 @@ export class LetterBox {
 
   private async look(): Promise<void> {
     try {
-      for (const { recipient, body } of await takeLetters(this.db, [...this.waiting.keys()])) this.waiting.get(recipient)?.(JSON.parse(this.secrets.open(body, `${CONTEXT}\n${recipient}`)) as Letter);
+      for (const { recipient, body } of await takeLetters(this.db, [...this.waiting.keys()])) this.give(recipient, body);
     } catch (error) {
       this.log.warn("tool_letters_unread", { error: error as Error });
     }
     this.timer = this.waiting.size > 0 ? setTimeout(() => void this.look(), EVERY_MS) : null;
+  }
+
+  /** One that cannot be read, or is not taken well, keeps no other from its recipient: they are taken out of the table together. */
+  private give(recipient: string, body: string): void {
+    try {
+      this.waiting.get(recipient)?.(JSON.parse(this.secrets.open(body, `${CONTEXT}\n${recipient}`)) as Letter);
+    } catch (error) {
+      this.log.warn("tool_letter_unread", { error: error as Error });
+    }
   }
 }

@@ -6,8 +6,8 @@ import { rootTaskId } from "../record/run.ts";
 
 export interface RunFeedbackParts extends RateRunParts {
   readonly secrets: SecretBox;
-  /** Resolves when what this process has recorded so far is in the database. */
-  readonly shipped: () => Promise<void>;
+  /** Whether what this process has recorded so far is in the database; false when it cannot be there soon. */
+  readonly shipped: () => Promise<boolean>;
 }
 
 /** What people say of runs they took part in. */
@@ -21,7 +21,7 @@ export function runFeedback(parts: RunFeedbackParts): RunFeedback {
     async rate(call, runId, rating) {
       const { identity, user } = call;
       if (identity === null || user === null) return refuse("unauthenticated");
-      await parts.shipped();
+      if (!(await parts.shipped())) return refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
       // The caller's own name for it comes first: a root task id is never the name of another run by chance.
       const there = await rateRun(parts, { tenantId: user.tenant_id, userId: user.id }, [rootTaskId(parts.secrets, identity, runId), runId], rating);
       if (!there) return refuse("not_found", "There is no such run among those you took part in.");

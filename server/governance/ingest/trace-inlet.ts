@@ -17,8 +17,8 @@ export interface TraceInletParts {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
-  /** Resolves when what this process has recorded so far is in the database. */
-  readonly shipped: () => Promise<void>;
+  /** Whether what this process has recorded so far is in the database; false when it cannot be there soon. */
+  readonly shipped: () => Promise<boolean>;
 }
 
 /** Takes spans into the ledger, each as one row, however often it is told. */
@@ -41,10 +41,10 @@ export function traceInlet(parts: TraceInletParts): TraceInlet {
       const { identity, scope } = call;
       if (identity === null || scope === null) return refuse("unauthenticated");
       if (!parts.ledger.accepting()) return again();
+      // What the gateway carried itself must be there to be joined.
+      if (!(await parts.shipped())) return again();
       let known: KnownSpans;
       try {
-        // What the gateway carried itself must be there to be joined.
-        await parts.shipped();
         known = await knownSpans(parts.db, identity.tenantId, identity.credentialId, spans);
       } catch (error) {
         parts.log.warn("spans_not_taken", { call_id: call.id, error: error as Error });

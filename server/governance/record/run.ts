@@ -1,9 +1,10 @@
+import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { Call, Identity } from "../call.ts";
 import { claim } from "./open.ts";
 
-const END_STATES = new Set(["completed", "errored", "exhausted", "cancelled"]);
-const OUTCOMES = new Set(["resolved", "escalated", "handed_off", "abandoned_by_user"]);
+const END_STATES: ReadonlySet<string> = new Set(DECLARED_END_STATES);
+const OUTCOMES: ReadonlySet<string> = new Set(RUN_OUTCOMES);
 const CONVERSATION = /^[0-9A-HJKMNP-TV-Z]{26}$/;
 
 /**

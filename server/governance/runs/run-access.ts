@@ -5,6 +5,7 @@ import type { Log } from "../../kernel/log.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { endRunOf, type RunEnd, type RunSummary, type RunView, viewRun } from "../../ledger/runs/run-view.ts";
+import { isHoldable } from "../../wire/strict-input.ts";
 import type { Call, Identity } from "../call.ts";
 import { rootTaskId } from "../record/run.ts";
 
@@ -15,8 +16,8 @@ export interface RunAccessParts {
   readonly secrets: SecretBox;
   readonly clock: Clock;
   readonly log: Log;
-  /** Resolves when what this process has recorded so far is in the database. */
-  readonly shipped: () => Promise<void>;
+  /** Resolves when what this process has recorded so far is in the database, or cannot be there soon. */
+  readonly shipped: () => Promise<boolean>;
 }
 
 /**
@@ -31,17 +32,16 @@ export interface RunAccess {
   end(call: Call, id: string, end: Omit<RunEnd, "at">): Promise<RunSummary | Refusal>;
 }
 
-/** Long enough for a shipment under way, short enough to answer while the database is away. */
-const SHIPPED_WITHIN_MS = 2_000;
-
 const NO_SUCH_RUN = "There is no such run among those this credential took part in.";
 
 export function runAccess(parts: RunAccessParts): RunAccess {
   async function found<T extends { readonly root_task_id: string; readonly run_id: string }>(call: Call, id: string, work: (tenantId: string, ids: readonly string[], participant: string) => Promise<T | null>): Promise<T | Refusal> {
     const { identity } = call;
     if (identity === null) return refuse("unauthenticated");
+    if (!isHoldable(id)) return refuse("not_found", NO_SUCH_RUN);
     try {
-      await atMost(parts.shipped(), SHIPPED_WITHIN_MS);
+      // Rows that could not be shipped in time are simply not seen.
+      await parts.shipped();
       const run = await work(identity.tenantId, formsOf(id, identity), participantOf(identity));
       if (run === null) return refuse("not_found", NO_SUCH_RUN);
       call.row.root_task_id = run.root_task_id;
@@ -83,12 +83,4 @@ export function runAccess(parts: RunAccessParts): RunAccess {
 
 function participantOf(identity: Identity): string {
   return identity.credentialId;
-}
-
-/** Resolves with the work, or when its time is over; rows that could not be shipped in time are simply not seen. */
-async function atMost(work: Promise<void>, ms: number): Promise<void> {
-  const alarm = Promise.withResolvers<void>();
-  const timer = setTimeout(alarm.resolve, ms);
-  await Promise.race([work.catch(() => undefined), alarm.promise]);
-  clearTimeout(timer);
 }

@@ -41,7 +41,7 @@ export interface Asked {
   detach(): void;
   /** Nothing more is wanted of it. */
   end(): void;
-  /** Sends a message that answers a request of the server's. */
+  /** Sends a message that answers a request of the server's. Never rejects: an exchange that breaks off gives no more messages. */
   respond(text: string): Promise<void>;
 }
 

@@ -96,10 +96,20 @@ async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, sa
       };
       abort.signal.addEventListener("abort", wake, { once: true });
     });
-  await letters.send(holderOf(id), { say, replyTo });
+  const detach = () => signal.removeEventListener("abort", follow);
+  const leave = () => {
+    stop();
+    detach();
+  };
+  try {
+    await letters.send(holderOf(id), { say, replyTo });
+  } catch (error) {
+    leave();
+    throw error;
+  }
   const found = await next(FOUND_MS);
   if (found === null || found.over === true) {
-    stop();
+    leave();
     return null;
   }
   let finished = false;
@@ -113,10 +123,8 @@ async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, sa
       yield { text, value };
     }
   }
-  const detach = () => signal.removeEventListener("abort", follow);
   const end = () => {
-    stop();
-    detach();
+    leave();
     abort.abort("exchange_over");
     if (!finished) void letters.send(holderOf(id), { over: true }).catch(() => undefined);
   };
@@ -128,6 +136,7 @@ async function elsewhere({ letters }: Pick<ToolParts, "letters">, id: string, sa
     abort,
     detach,
     end,
-    respond: (text) => letters.send(holderOf(id), { say: text }),
+    // What cannot be said breaks the exchange off, as it does between this process and a server.
+    respond: (text) => letters.send(holderOf(id), { say: text }).catch(() => abort.abort("exchange_over")),
   };
 }

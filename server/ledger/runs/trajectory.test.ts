@@ -16,3 +16,9 @@ test("turns and steps the caller named are taken as named, and late calls are in
   expect(steps).toEqual([{ step_id: "s", step_name: "S", calls: 2 }]);
   expect(actions.at(-1)).toMatchObject({ late: true, turn_id: null });
 });
+
+test("an id is never taken for the number or name of another turn or step", () => {
+  const { turns, steps } = trajectoryOf([llm({ turn_id: "#2", step_id: "#plan" }), llm({ turn_seq: 2, step_name: "plan" })]);
+  expect(turns.map((turn) => [turn.turn_id, turn.turn_seq, turn.calls])).toEqual([["#2", null, 1], [null, 2, 1]]);
+  expect(steps.map((step) => [step.step_id, step.step_name, step.calls])).toEqual([["#plan", null, 1], [null, "plan", 1]]);
+});

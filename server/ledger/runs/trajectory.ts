@@ -88,7 +88,7 @@ export function trajectoryOf(rows: readonly AuditRow[]): Trajectory {
 
   function turnOf(row: AuditRow): Counted<Turn> {
     if (row.turn_id != null || row.turn_seq != null) {
-      const key = row.turn_id ?? `#${row.turn_seq}`;
+      const key = JSON.stringify([row.turn_id ?? null, row.turn_id == null ? row.turn_seq : null]);
       let turn = named.get(key);
       if (turn === undefined) turns.push((turn = { turn_id: row.turn_id ?? null, turn_seq: row.turn_seq ?? null, inferred: false, calls: 0 }));
       named.set(key, turn);
@@ -107,7 +107,7 @@ export function trajectoryOf(rows: readonly AuditRow[]): Trajectory {
   const actions = rows.map((row) => {
     if (isLate(row)) return actionOf(row, null);
     if (row.step_id != null || row.step_name != null) {
-      const key = row.step_id ?? `#${row.step_name}`;
+      const key = JSON.stringify([row.step_id ?? null, row.step_id == null ? row.step_name : null]);
       let step = phases.get(key);
       if (step === undefined) steps.push((step = { step_id: row.step_id ?? null, step_name: row.step_name ?? null, calls: 0 }));
       phases.set(key, step);

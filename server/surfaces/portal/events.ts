@@ -23,8 +23,6 @@ function frameOf(event: FeedEvent): Uint8Array {
   return frame;
 }
 
-/** Frames as they are. Whoever ends such a stream, it was whole. */
-
 /** Whether the token still opens the portal: its time, and what happened to its user since. */
 async function stillAdmitted({ services, call }: PortalRequest<unknown, unknown>): Promise<boolean> {
   const { token } = call;
@@ -39,6 +37,8 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
+        let open = true;
+        let unfollow = () => {};
         const end = () => {
           close();
           try {
@@ -48,6 +48,8 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
           }
         };
         const send = (frame: Uint8Array) => {
+          // The portal may have gone while it was asked whether it may stay.
+          if (!open) return;
           if ((controller.desiredSize ?? 0) < -MOST_WAITING) end();
           else controller.enqueue(frame);
         };
@@ -58,8 +60,6 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
             () => send(KEEP_ALIVE),
           );
         }, KEEP_ALIVE_MS);
-        const unfollow = services.feed.follow({ ...who, tell: (event) => send(frameOf(event)), end });
-        let open = true;
         close = () => {
           if (!open) return;
           open = false;
@@ -67,6 +67,9 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
           unfollow();
         };
         controller.enqueue(READY);
+        unfollow = services.feed.follow({ ...who, tell: (event) => send(frameOf(event)), end });
+        // A feed that is being stopped ends whoever comes at once.
+        if (!open) unfollow();
       },
       cancel: () => close(),
     },

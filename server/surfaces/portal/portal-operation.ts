@@ -6,7 +6,7 @@ import type { GovernedRoute } from "../../governance/road.ts";
 import { isRefusal, type Answer, type Exchange, type Surface, type WholeAnswer } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type ErrorCode, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
-import { check, jsonObjectOf, readQuery, utf8Of } from "../../wire/strict-input.ts";
+import { check, isHoldable, jsonObjectOf, readQuery, utf8Of } from "../../wire/strict-input.ts";
 import type { PortalServices } from "./portal-services.ts";
 import { portalRefusals } from "./refusals.ts";
 
@@ -125,11 +125,14 @@ function bodyOf(call: Call, bytes: Uint8Array | null): Record<string, unknown> {
 
 function paramsOf(pattern: RegExp, path: string): Record<string, string> {
   const groups = pattern.exec(path)?.groups ?? {};
+  let params: [string, string][];
   try {
-    return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]));
+    params = Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value)]);
   } catch {
     throw new Refused(refuse("not_found"));
   }
+  if (!params.every(([, value]) => isHoldable(value))) throw new Refused(refuse("not_found"));
+  return Object.fromEntries(params);
 }
 
 function requestOf(services: PortalServices, call: Call, read: Pick<PortalRequest<unknown, unknown>, "params" | "query" | "body" | "bytes">): PortalRequest<unknown, unknown> {

@@ -1,3 +1,4 @@
+import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { Call } from "../../governance/call.ts";
 import type { RunAccess } from "../../governance/runs/run-access.ts";
 import { type Answer, isRefusal, type Surface } from "../../governance/surface.ts";
@@ -5,12 +6,9 @@ import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 import { llmRefusals } from "../llm/refusals.ts";
 
-const END_STATES = ["completed", "errored", "exhausted", "cancelled"] as const;
-const OUTCOMES = ["resolved", "escalated", "handed_off", "abandoned_by_user"] as const;
-
 interface EndBody {
-  readonly state: (typeof END_STATES)[number] | null;
-  readonly outcome: (typeof OUTCOMES)[number] | null;
+  readonly state: (typeof DECLARED_END_STATES)[number] | null;
+  readonly outcome: (typeof RUN_OUTCOMES)[number] | null;
 }
 
 /** GET /v1/runs/{root_task_id}: a run as the ledger sees it. */
@@ -62,8 +60,8 @@ function readEnd(body: Uint8Array | null): EndBody | Refusal {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return refuse("invalid_body", undefined, { fields: [{ field: "", message: "must be a JSON object" }] });
   const { state = null, outcome = null, ...rest } = value as Record<string, unknown>;
   const fields: FieldError[] = Object.keys(rest).map((field) => ({ field, message: "is not known here" }));
-  if (state !== null && !END_STATES.some((known) => known === state)) fields.push({ field: "state", message: `must be one of ${END_STATES.join(", ")}` });
-  if (outcome !== null && !OUTCOMES.some((known) => known === outcome)) fields.push({ field: "outcome", message: `must be one of ${OUTCOMES.join(", ")}` });
+  if (state !== null && !DECLARED_END_STATES.some((known) => known === state)) fields.push({ field: "state", message: `must be one of ${DECLARED_END_STATES.join(", ")}` });
+  if (outcome !== null && !RUN_OUTCOMES.some((known) => known === outcome)) fields.push({ field: "outcome", message: `must be one of ${RUN_OUTCOMES.join(", ")}` });
   return fields.length > 0 ? refuse("invalid_body", undefined, { fields }) : { state: state as EndBody["state"], outcome: outcome as EndBody["outcome"] };
 }
 

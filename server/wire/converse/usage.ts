@@ -1,7 +1,5 @@
 import { isObject, type JsonValue } from "../document.ts";
-import type { Usage } from "../usage.ts";
-
-const count = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0);
+import { count, type Usage } from "../usage.ts";
 
 /** The `usage` member of an answer or of a stream's metadata; null when it is not one. Input excludes what was cached. */
 export function usageOf(value: JsonValue | undefined): Usage | null {

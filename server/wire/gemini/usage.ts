@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { audioOf, inputTokens, type Usage } from "../usage.ts";
+import { audioOf, count, inputTokens, type Usage } from "../usage.ts";
 import { numberIn, objectsIn, textIn } from "./members.ts";
 
 /**
@@ -8,28 +8,27 @@ import { numberIn, objectsIn, textIn } from "./members.ts";
  */
 export function readGeminiUsage(value: unknown): Usage | null {
   if (!isObject(value)) return null;
-  const told = ["promptTokenCount", "candidatesTokenCount", "totalTokenCount"].some((name) => numberIn(value, name) !== null);
-  if (!told) return null;
-  const count = (name: string) => Math.max(0, Math.floor(numberIn(value, name) ?? 0));
-  const prompt = count("promptTokenCount");
-  const cacheRead = Math.min(count("cachedContentTokenCount"), prompt);
-  const reasoning = count("thoughtsTokenCount");
-  const inputUncached = prompt - cacheRead + count("toolUsePromptTokenCount");
+  if (["promptTokenCount", "candidatesTokenCount", "totalTokenCount"].every((name) => numberIn(value, name) === null)) return null;
+  const told = (name: string) => count(numberIn(value, name));
+  const prompt = told("promptTokenCount");
+  const cacheRead = Math.min(told("cachedContentTokenCount"), prompt);
+  const reasoning = told("thoughtsTokenCount");
+  const inputUncached = prompt - cacheRead + told("toolUsePromptTokenCount");
   const freshAudio = Math.max(0, audioIn(value, "promptTokensDetails") - audioIn(value, "cacheTokensDetails"));
   return {
     inputUncached,
     cacheRead,
     cacheWrite: 0,
     cacheWriteHour: 0,
-    output: count("candidatesTokenCount") + reasoning,
+    output: told("candidatesTokenCount") + reasoning,
     reasoning,
-    ...audioOf(Math.min(freshAudio, inputUncached), Math.min(audioIn(value, "candidatesTokensDetails"), count("candidatesTokenCount"))),
+    ...audioOf(Math.min(freshAudio, inputUncached), Math.min(audioIn(value, "candidatesTokensDetails"), told("candidatesTokenCount"))),
     estimated: false,
   };
 }
 
 function audioIn(usage: JsonObject, name: string): number {
-  return objectsIn(usage, name).reduce((sum, detail) => sum + (textIn(detail, "modality") === "AUDIO" ? Math.max(0, Math.floor(numberIn(detail, "tokenCount") ?? 0)) : 0), 0);
+  return objectsIn(usage, name).reduce((sum, detail) => sum + (textIn(detail, "modality") === "AUDIO" ? count(numberIn(detail, "tokenCount")) : 0), 0);
 }
 
 export function writeGeminiUsage(usage: Usage): JsonObject {

@@ -1,7 +1,5 @@
 import { isObject, type JsonObject } from "../document.ts";
-import { cacheWriteTokens, type Usage } from "../usage.ts";
-
-const count = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0);
+import { cacheWriteTokens, count, type Usage } from "../usage.ts";
 
 /** The `usage` member of a message; null when it is not one. Its input count leaves the cache out. */
 export function usageOf(value: unknown): Usage | null {

@@ -1,7 +1,5 @@
 import type { JsonObject } from "../document.ts";
-import { audioOf, cacheWriteTokens, inputTokens, type Usage } from "../usage.ts";
-
-const count = (value: unknown): number => (typeof value === "number" && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0);
+import { audioOf, cacheWriteTokens, count, inputTokens, type Usage } from "../usage.ts";
 
 /** The `usage` member of a chat completion or embedding; null when it is not one. Cached counts are parts of the prompt. */
 export function usageOf(value: unknown): Usage | null {

@@ -40,7 +40,8 @@ interface Told {
  * connection listens for all open portals.
  */
 export class LiveFeed {
-  private readonly followers = new Map<string, Map<string, Follower[]>>();
+  /** Sets, because whoever is told may leave in that moment, and the next is to be told all the same. */
+  private readonly followers = new Map<string, Map<string, Set<Follower>>>();
   private readonly channel: Channel;
   private stopped = false;
   private readonly parts: { connection: DatabaseConnection; users: EndUserCache; snapshots: Snapshots; clock: Clock; log: Log };
@@ -67,7 +68,7 @@ export class LiveFeed {
   /** Ends every open stream, so that a gateway that stops does not wait for people to close their portals. */
   endAll(): void {
     this.stopped = true;
-    for (const users of this.followers.values()) for (const list of users.values()) for (const follower of [...list]) follower.end();
+    for (const users of this.followers.values()) for (const portals of users.values()) for (const follower of portals) follower.end();
   }
 
   async stop(): Promise<void> {
@@ -77,23 +78,23 @@ export class LiveFeed {
 
   /** Answers with what ends it. */
   follow(follower: Follower): () => void {
-    const users = this.followers.get(follower.tenantId) ?? new Map<string, Follower[]>();
+    const users = this.followers.get(follower.tenantId) ?? new Map<string, Set<Follower>>();
     this.followers.set(follower.tenantId, users);
-    const list = users.get(follower.userId) ?? [];
-    users.set(follower.userId, list);
-    list.push(follower);
-    if (list.length > MOST_FOR_A_USER) list[0]?.end();
+    const portals = users.get(follower.userId) ?? new Set<Follower>();
+    users.set(follower.userId, portals);
+    portals.add(follower);
+    const [oldest] = portals;
+    if (portals.size > MOST_FOR_A_USER) oldest?.end();
     if (this.stopped) follower.end();
     return () => {
-      const at = list.indexOf(follower);
-      if (at >= 0) list.splice(at, 1);
-      if (list.length === 0 && users.get(follower.userId) === list) users.delete(follower.userId);
+      portals.delete(follower);
+      if (portals.size === 0 && users.get(follower.userId) === portals) users.delete(follower.userId);
       if (users.size === 0) this.followers.delete(follower.tenantId);
     };
   }
 
   private tellAll(event: FeedEvent): void {
-    for (const users of this.followers.values()) for (const list of users.values()) for (const follower of list) follower.tell(event);
+    for (const users of this.followers.values()) for (const portals of users.values()) for (const follower of portals) follower.tell(event);
   }
 
   private async pass(payload: string): Promise<void> {
@@ -105,31 +106,31 @@ export class LiveFeed {
     else if (told.kind === "approval") await this.passApproval(told, users);
   }
 
-  private async passNotification({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {
+  private async passNotification({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<Follower>>): Promise<void> {
     const row = await notificationById(this.parts.connection.db, tenantId, id);
     if (row === undefined) return;
     const event: FeedEvent = { name: "notification", data: readNotification(row) };
     for (const follower of users.get(row.end_user_id) ?? []) follower.tell(event);
   }
 
-  private async passAlert({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {
+  private async passAlert({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<Follower>>): Promise<void> {
     const row = await alertById(this.parts.connection.db, tenantId, id);
     const tenant = await this.parts.snapshots.tenant(tenantId);
     if (row === undefined || tenant === null || row.group_id === null) return;
     const event: FeedEvent = { name: "alert", data: readAlert(row) };
-    for (const [userId, list] of users) {
+    for (const [userId, portals] of users) {
       const user = await this.parts.users.find(tenantId, userId);
-      if (user !== null && alertGroupsOf(tenant, user).has(row.group_id)) for (const follower of list) follower.tell(event);
+      if (user !== null && alertGroupsOf(tenant, user).has(row.group_id)) for (const follower of portals) follower.tell(event);
     }
   }
 
-  private async passApproval({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, Follower[]>): Promise<void> {
+  private async passApproval({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<Follower>>): Promise<void> {
     const row = await approvalById(this.parts.connection.db, tenantId, id);
     if (row === undefined) return;
     const event: FeedEvent = { name: "approval", data: readApproval(row, this.parts.clock.now()) };
-    for (const [userId, list] of users) {
+    for (const [userId, portals] of users) {
       const user = await this.parts.users.find(tenantId, userId);
-      if (user !== null && (row.requester_id === userId || mayResolve(row, { requesterId: userId, groupIds: user.group_ids }))) for (const follower of list) follower.tell(event);
+      if (user !== null && (row.requester_id === userId || mayResolve(row, { requesterId: userId, groupIds: user.group_ids }))) for (const follower of portals) follower.tell(event);
     }
   }
 }

@@ -1,0 +1,62 @@
+import { afterAll, afterEach, expect, spyOn, test } from "bun:test";
+import type { LiveFeed } from "../../directory/people/portal/live-feed.ts";
+import type { Call } from "../../governance/call.ts";
+import { isRefusal, type StreamAnswer } from "../../governance/surface.ts";
+import { eventRoutes } from "./events.ts";
+import type { PortalServices } from "./portal-services.ts";
+
+type Follower = Parameters<LiveFeed["follow"]>[0];
+
+const USER = { id: "u", tenant_id: "t", is_active: true, tokens_valid_from: new Date(0) };
+const beats = spyOn(globalThis, "setInterval");
+const cleared = spyOn(globalThis, "clearInterval");
+
+afterEach(() => {
+  beats.mockClear();
+  cleared.mockClear();
+});
+afterAll(() => {
+  beats.mockRestore();
+  cleared.mockRestore();
+});
+
+/** An open portal of a user; `find` looks the user up at each beat. */
+async function opened(find: () => Promise<typeof USER>, follow: (follower: Follower) => () => void): Promise<StreamAnswer["upstream"]> {
+  const portal = { feed: { follow }, users: { find }, directory: { clock: { now: () => 1 } } } as unknown as PortalServices;
+  const call = { path: "/v1/portal/events", request: { url: "http://gateway/v1/portal/events" }, user: USER, token: { tenantId: "t", userId: "u", issuedAt: 1, expiresAt: 2 }, row: {} } as unknown as Call;
+  const exchange = eventRoutes[0]?.surface({ portal }).read(call, null);
+  if (exchange === undefined || exchange instanceof Promise || isRefusal(exchange)) throw new Error("the stream was refused");
+  return ((await exchange.answer(call, undefined as never)) as StreamAnswer).upstream;
+}
+
+const read = async (reader: StreamAnswer["upstream"]) => new TextDecoder().decode((await reader.read()).value);
+
+test("a portal that goes while it is asked whether it may stay is told nothing more", async () => {
+  const unhandled: unknown[] = [];
+  const note = (error: unknown) => void unhandled.push(error);
+  process.on("unhandledRejection", note);
+  const looked = Promise.withResolvers<typeof USER>();
+  const reader = await opened(() => looked.promise, () => () => undefined);
+  expect(await read(reader)).toBe("event: ready\ndata: {}\n\n");
+  const [beat] = beats.mock.calls[0] as [() => void];
+  beat();
+  await reader.cancel();
+  looked.resolve(USER);
+  await new Promise(setImmediate);
+  process.off("unhandledRejection", note);
+  expect(unhandled).toEqual([]);
+});
+
+test("a portal that comes while the feed stops is told so, and nothing of it is left", async () => {
+  let left = 0;
+  const reader = await opened(
+    async () => USER,
+    (follower) => {
+      follower.end();
+      return () => void left++;
+    },
+  );
+  expect([await read(reader), (await reader.read()).done]).toEqual(["event: ready\ndata: {}\n\n", true]);
+  expect([left, beats.mock.calls.length, cleared.mock.calls.length]).toEqual([1, 1, 1]);
+  expect(cleared.mock.calls[0]?.[0] === beats.mock.results[0]?.value).toBe(true);
+});
