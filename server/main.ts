@@ -1,6 +1,8 @@
 import { compose, type Gateway } from "./compose.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { doctorCommand } from "./cli/doctor.ts";
+import { ChainUnproven } from "./ledger/recovery.ts";
+import { JournalDamaged } from "./ledger/scan.ts";
 import { ConfigurationError, readConfiguration } from "./kernel/configuration.ts";
 import { jsonLog } from "./kernel/log.ts";
 import { whenParentGone } from "./runtime/parent.ts";
@@ -10,7 +12,7 @@ import { DataDirectoryError } from "./store/data-directory.ts";
 import { EmbeddedPostgresError } from "./store/embedded/error.ts";
 
 /** Reasons not to start that need no stack: one line, exit code 1. */
-const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedPostgresError];
+const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedPostgresError, JournalDamaged, ChainUnproven];
 
 async function start(): Promise<void> {
   const config = readConfiguration(process.env);

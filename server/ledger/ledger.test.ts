@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { rowHash } from "@gatehouse/ledger-format/canonical";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { shipAuditRows } from "../store/audit-shipping.ts";
 import { verifyChain } from "./chains.ts";
+import { ChainUnproven } from "./recovery.ts";
 import { JournalDamaged } from "./scan.ts";
 import { listSegments, segmentPath } from "./segments.ts";
 import { asLeftByCrash, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
@@ -205,6 +207,22 @@ describe("after a crash", () => {
     const fresh = await testLedger(database.db, temporaryDirectory());
     expect(fresh.chainId).not.toBe(ledger.chainId);
     await fresh.close();
+  });
+
+  test("rows the journal does not know and nobody signed are not built upon", async () => {
+    const directory = temporaryDirectory();
+    const ledger = await testLedger(database.db, directory);
+    await ledger.seal(callRow());
+    await ledger.close();
+    const { chainId, headHash } = ledger.status();
+    const forged = callRow({ chain_id: chainId, chain_seq: 2, prev_hash: headHash });
+    forged.row_hash = rowHash(forged, "v2", headHash);
+    await sql`INSERT INTO audit_rows SELECT * FROM json_populate_record(null::audit_rows, ${JSON.stringify(forged)}::text::json)`.execute(database.db);
+    await sql`UPDATE audit_chains SET head_seq = 2, head_hash = ${forged.row_hash} WHERE chain_id = ${chainId}`.execute(database.db);
+    const refused = await testLedger(database.db, directory).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ChainUnproven);
+    expect((refused as Error).message).toContain(chainId);
+    expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "unanchored", findings: [{ chain_seq: 2, row_id: forged.id as string }] });
   });
 });
 

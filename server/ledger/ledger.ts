@@ -99,7 +99,7 @@ const SEGMENT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens the ledger of this process: heals what a crash left, claims the chain in the database (which must be there),
- * and starts shipping. Throws `JournalInUse`, `JournalDamaged`, or what the database said.
+ * and starts shipping. Throws `JournalInUse`, `JournalDamaged`, `ChainUnproven`, or what the database said.
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { directory, db, clock, log } = options;
@@ -117,7 +117,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
 
   async function open(): Promise<Ledger> {
     const scan = scanJournal(directory, files, log);
-    const resume = await resumePoint(db, scan, options.newChainId ?? ulid, log);
+    const resume = await resumePoint({ db, scan, key: signer, newChainId: options.newChainId ?? ulid, log });
     const { chainId } = resume;
     const writer = `${hostname()}/${ulid()}`;
     const keyValidFrom = await registerSigningKey(db, signer, clock);
