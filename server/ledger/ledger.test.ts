@@ -196,9 +196,12 @@ describe("after a crash", () => {
     const ledger = await testLedger(database.db, directory);
     await ledger.seal(callRow());
     await ledger.shipped();
+    const open = callRow();
+    ledger.begin(open);
     const setBack = asLeftByCrash(directory);
-    await ledger.seal(callRow());
+    await ledger.seal(open);
     await ledger.close();
+    // The call that was open in it has its row already.
     const next = await testLedger(database.db, setBack);
     expect(next.status()).toMatchObject({ chainId: ledger.chainId, headSeq: 2 });
     await next.seal(callRow());
