@@ -275,6 +275,28 @@ describe("while the database is away", () => {
     expect(requests).toBe(5);
   }, 30_000);
 
+  test("one that was set back to an earlier backup is given what the journal still has, and what is lost is missing", async () => {
+    const log = recordedLog();
+    const ledger = await testLedger(database.db, temporaryDirectory(), { segmentBytes: 4_000, log });
+    const { chainId } = ledger;
+    const sealed = async (rows: number) => {
+      for (let i = 0; i < rows; i++) {
+        await ledger.seal(callRow());
+        await ledger.shipped();
+      }
+    };
+    await sealed(2);
+    const backup = await database.db.selectFrom("audit_chains").selectAll().where("chain_id", "=", chainId).executeTakeFirstOrThrow();
+    await sealed(6);
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${chainId} AND chain_seq > ${backup.head_seq}`.execute(database.db);
+    await database.db.updateTable("audit_chains").set({ head_seq: backup.head_seq, head_hash: backup.head_hash, shipped_segment: backup.shipped_segment, shipped_offset: backup.shipped_offset }).where("chain_id", "=", chainId).execute();
+    await sealed(1);
+    expect(ledger.status()).toMatchObject({ headSeq: 9, shippedSeq: 9, unshippedRows: 0, shippingError: null, failed: null });
+    expect(log.events.map(({ event }) => event)).toContain("audit_database_set_back");
+    await ledger.close();
+    expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "missing", findings: [{ chain_seq: 3 }] });
+  });
+
   test("calls are refused once the journal holds what it may, and accepted again when it is shipped", async () => {
     let away = true;
     const ship: typeof shipAuditRows = (db, shipment) => (away ? Promise.reject(new Error("connection refused")) : shipAuditRows(db, shipment));
