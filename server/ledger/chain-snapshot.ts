@@ -46,6 +46,8 @@ export async function* readChainSnapshot(db: Database, chainId: string): AsyncGe
   try {
     const trx = await held.db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
     try {
+      // Before the snapshot is taken: months that are being dropped would else be gone from a moment when they were there.
+      await sql`LOCK TABLE audit_rows IN ACCESS SHARE MODE`.execute(trx);
       yield* readSnapshot({ ...held, db: trx }, chainId);
     } finally {
       await trx.rollback().execute();
