@@ -75,6 +75,9 @@ describe("verification of the stored chain and of its export finds", () => {
     ["a row appended", "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, 21, row_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 20", ["altered@21", "unanchored@21"]],
     ["an edited checkpoint", "UPDATE audit_checkpoints SET note = replace(note, 'time 2', 'time 1') WHERE CHAIN", ["checkpoint_invalid@20"]],
     ["a deleted checkpoint", "DELETE FROM audit_checkpoints WHERE CHAIN", ["missing@20"]],
+    ["a checkpoint at a place there is not", "UPDATE audit_checkpoints SET chain_seq = -20 WHERE CHAIN", ["checkpoint_invalid@-20", "missing@20"]],
+    ["a recorded head before all rows", "UPDATE audit_chains SET head_seq = -1 WHERE CHAIN", ["unanchored@1"]],
+    ["a recorded beginning before all rows", "UPDATE audit_chains SET first_seq = -5 WHERE CHAIN", ["missing@-5"]],
     ["an edited recorded head", "UPDATE audit_chains SET head_hash = repeat('ab', 32) WHERE CHAIN", ["altered@20"]],
   ];
   for (const [what, statement, found] of edits) {
@@ -111,6 +114,22 @@ test("a tenant sees the links of other tenants' rows, and nothing else of them",
   expect(JSON.stringify(lines)).not.toContain(OTHERS);
   await edit("UPDATE audit_rows SET prev_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7");
   expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({ rows_checked: 10, rows_withheld: 10, findings: [{ verdict: "broken_link", chain_seq: 7, row_id: null }] });
+});
+
+test("another tenant's row at a place there is not is found by a tenant too, stored and exported", async () => {
+  for (const [place, found] of [["-7", ["broken_link@-7", "missing@7"]], ["NULL", ["missing@7", "broken_link@21"]]] as const) {
+    await edit(`UPDATE audit_rows SET chain_seq = ${place} WHERE CHAIN AND prev_hash = (SELECT row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 6)`);
+    const lines = (await Array.fromAsync(exportChain(database.db, chain, { tenantId: MINE }))).map((line) => line.trimEnd());
+    for (const result of [await verifyChain(database.db, chain, { tenantId: MINE }), await verifyExport(lines)]) {
+      expect(result.findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`)).toEqual([...found]);
+    }
+  }
+});
+
+test("what is no key among the keys signed nothing, and keeps nobody from verifying", async () => {
+  await sql`INSERT INTO audit_keys (key_id, name, public_key, valid_from) VALUES ('none', 'gw.audit', 'AAAA', now())`.execute(database.db);
+  expect(await findings()).toEqual([]);
+  await sql`DELETE FROM audit_keys WHERE key_id = 'none'`.execute(database.db);
 });
 
 test("a part of a chain, a chain that is not there, a range that is none", async () => {

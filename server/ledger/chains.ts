@@ -13,7 +13,7 @@ import { isoColumn } from "../store/audit-columns.ts";
 import type { Database } from "../store/database.ts";
 import { exportAdminChain, verifyAdminChain } from "./admin-chain.ts";
 import { readChainSnapshot } from "./chain-snapshot.ts";
-import { listSigningKeys, trustedKey } from "./signing-keys.ts";
+import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
 export interface ChainSummary {
   readonly chain_id: string;
@@ -57,7 +57,7 @@ const EXPORTED = FIELD_NAMES.filter((name) => !CONTENT.includes(name));
 const noSuchChain = () => new Refused(refuse("not_found", "There is no such audit chain."));
 
 async function keysFor(db: Database, publicKeys: readonly Uint8Array[] | undefined): Promise<TrustedKey[]> {
-  const listed = (await listSigningKeys(db)).map(trustedKey);
+  const listed = trustedKeys(await listSigningKeys(db));
   if (publicKeys === undefined || publicKeys.length === 0) return listed;
   return publicKeys.map((bytes) => {
     const key = noteKey(CHECKPOINT_KEY_NAME, bytes);
