@@ -8,7 +8,8 @@ import { testDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { auditCommand } from "../cli/audit.ts";
 import { Refused } from "../kernel/errors.ts";
 import { checkpointFile } from "./checkpoint-file.ts";
-import { exportChain, listChains, verifyChain } from "./chains.ts";
+import { listChains } from "./chain-facts.ts";
+import { exportChain, verifyChain } from "./chains.ts";
 import type { Ledger } from "./ledger.ts";
 import { listSigningKeys } from "./signing-keys.ts";
 import { callRow, recordedLog, SIGNING_KEY, temporaryDirectory, testLedger } from "./test-support.ts";
@@ -78,6 +79,8 @@ describe("verification of the stored chain and of its export finds", () => {
     ["a checkpoint at a place there is not", "UPDATE audit_checkpoints SET chain_seq = -20 WHERE CHAIN", ["checkpoint_invalid@-20", "missing@20"]],
     ["a recorded head before all rows", "UPDATE audit_chains SET head_seq = -1 WHERE CHAIN", ["unanchored@1"]],
     ["a recorded beginning before all rows", "UPDATE audit_chains SET first_seq = -5 WHERE CHAIN", ["missing@-5"]],
+    ["the record of the chain deleted", "DELETE FROM audit_chains WHERE CHAIN", ["unanchored@1"]],
+    ["all but the checkpoints deleted", "WITH gone AS (DELETE FROM audit_chains WHERE CHAIN) DELETE FROM audit_rows WHERE CHAIN", ["missing@1"]],
     ["an edited recorded head", "UPDATE audit_chains SET head_hash = repeat('ab', 32) WHERE CHAIN", ["altered@20"]],
   ];
   for (const [what, statement, found] of edits) {
@@ -254,10 +257,21 @@ describe("gatehouse audit", () => {
     expect(await run("verify", restored, "--checkpoints", printed)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
 
     await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
     expect(await run("verify", "--database-url", database.url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
     writeFileSync(file, readFileSync(file, "utf8").replace("\\n4\\n", "\\n6\\n").replace("\\n5\\n", "\\n6\\n"));
     expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
-    await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
+  });
+
+  test("finds rows of a chain that has no record, and of none", async () => {
+    const url = ["--database-url", database.url];
+    await sql`INSERT INTO audit_rows (id, chain_id, chain_seq) VALUES ('zforged', 'zother', 1)`.execute(database.db);
+    expect((await listChains(database.db)).map(({ chain_id, writer }) => [chain_id, writer === ""])).toEqual([[chain, false], ["zother", true]]);
+    expect(await run("verify", ...url)).toMatchObject({ code: 2, out: expect.stringMatching(/chain {9}zother\nverdict {7}altered\n/) });
+    await sql`UPDATE audit_rows SET chain_id = NULL WHERE id = 'zforged'`.execute(database.db);
+    expect(await run("verify", ...url)).toMatchObject({ code: 2, out: expect.stringContaining("1 row(s) name no chain") });
+    expect((await run("verify", ...url, "--chain", chain)).code).toBe(0);
   });
 
   test("says why it could not run", async () => {

@@ -9,28 +9,11 @@ import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { createVerifier } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
 import { Refused, refuse } from "../kernel/errors.ts";
-import { isoColumn } from "../store/audit-columns.ts";
 import type { Database } from "../store/database.ts";
 import { exportAdminChain, verifyAdminChain } from "./admin-chain.ts";
+import { listChains } from "./chain-facts.ts";
 import { readChainSnapshot } from "./chain-snapshot.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
-
-export interface ChainSummary {
-  readonly chain_id: string;
-  readonly writer: string;
-  readonly first_seq: number;
-  readonly head_seq: number;
-  readonly head_hash: string;
-  readonly last_checkpoint_seq: number | null;
-  readonly updated_at: string;
-}
-
-export async function listChains(db: Database): Promise<ChainSummary[]> {
-  const result = await sql<ChainSummary>`
-    SELECT chain_id, writer, first_seq, head_seq, head_hash, last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at
-    FROM audit_chains ORDER BY chain_id`.execute(db);
-  return result.rows;
-}
 
 export interface ChainVerification extends Verification {
   readonly duration_ms: number;
