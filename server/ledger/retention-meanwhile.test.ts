@@ -3,7 +3,7 @@ import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { sql } from "kysely";
 import { ulid as ulidAt } from "ulid";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
-import type { Clock } from "../kernel/clock.ts";
+import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { exportChain, verifyChain } from "./chains.ts";
 import { applyRetention } from "./retention.ts";
 import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
@@ -24,6 +24,7 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 const retain = () => applyRetention(database.db, clock, recordedLog());
+const counted = async (where: string) => (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
 
 test("a verification that begins while months are dropped sees them or does not, and misses nothing", async () => {
   at = Date.UTC(2026, 7, 2);
@@ -48,4 +49,24 @@ test("a verification that begins while months are dropped sees them or does not,
   await dropped;
   expect(await verified).toMatchObject({ verdict: "intact", findings: [], pruned_through: 3 });
   expect(await verifyExport((await exported).map((line) => line.trimEnd()))).toMatchObject({ verdict: "intact", pruned_through: 3 });
+});
+
+test("a row that arrives when its time was reduced already is reduced as it is stored", async () => {
+  const own = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
+  at = Date.UTC(2027, 0, 30);
+  const arrived = async (day: number): Promise<string> => {
+    const id = ulidAt(Date.UTC(2027, 0, day));
+    await own.seal(callRow({ id, tenant_id: "short", timestamp: isoMicros(Date.UTC(2027, 0, day) * 1000) }));
+    await own.shipped();
+    return id;
+  };
+  const usage = async () => (await sql<{ calls: number }>`SELECT sum(requests) AS calls FROM usage_hourly WHERE tenant_id = 'short' AND hour > '2027-01-01'`.execute(database.db)).rows[0]?.calls;
+  const [reduced] = [await arrived(5), await arrived(29)];
+  await retain();
+  const [late, inTime] = [await arrived(4), await arrived(28)];
+  await own.close();
+  expect(await counted(`id IN ('${reduced}', '${late}') AND client_ip IS NULL AND request_body_preview IS NULL AND bodies_pruned_at IS NOT NULL`)).toBe(2);
+  expect(await counted(`id = '${inTime}' AND client_ip IS NOT NULL`)).toBe(1);
+  expect(await usage()).toBe(4);
+  expect((await verifyChain(database.db, own.chainId)).verdict).toBe("intact");
 });

@@ -38,7 +38,7 @@ const MOVE = `
     head_seq = greatest(head_seq, $7::bigint),
     last_checkpoint_seq = greatest(last_checkpoint_seq, (SELECT max(chain_seq) FROM json_populate_recordset(null::audit_checkpoints, $9::json)))
   WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint
-  RETURNING (SELECT max(to_id) FROM audit_blocks) AS blocks_end, EXISTS (SELECT FROM data_erasures) AS has_erasures`;
+  RETURNING (SELECT max(to_id) FROM audit_blocks) AS blocks_end, EXISTS (SELECT FROM data_erasures) AS has_erasures, (SELECT max(reduced_before) FROM audit_retention) AS reduced_before`;
 
 // The statements below are planned once for each connection, when the tables may have been all but empty, and must stay
 // right as they grow: they go by indexes.
