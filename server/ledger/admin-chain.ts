@@ -68,14 +68,14 @@ async function* readEntries(trx: Trx): AsyncGenerator<AdminEntry> {
 interface AdminVerification {
   readonly keys: readonly TrustedKey[];
   readonly tenantId: string | undefined;
-  /** Heads known from elsewhere at a moment (ISO 8601 UTC). */
-  readonly known: (now: string) => readonly Anchor[];
+  /** Heads known from elsewhere. */
+  readonly knownHeads: readonly Anchor[];
 }
 
-export async function verifyAdminChain(db: Database, { keys, tenantId, known }: AdminVerification): Promise<Verification> {
+export async function verifyAdminChain(db: Database, { keys, tenantId, knownHeads }: AdminVerification): Promise<Verification> {
   let verifier: ReturnType<typeof createVerifier> | undefined;
   for await (const line of readAdminChain(db, tenantId)) {
-    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads: known(line.exported_at) });
+    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads });
     else if (line.type === "entry") verifier?.entry(line.entry);
     else if (line.type === "link") verifier?.link(line);
     else verifier?.checkpoint(line);

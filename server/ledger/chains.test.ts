@@ -264,6 +264,18 @@ describe("gatehouse audit", () => {
     expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
   });
 
+  test("holds the database to checkpoints of a gateway whose clock is ahead", async () => {
+    const file = join(temporaryDirectory(), "checkpoints.jsonl");
+    const ahead = () => Date.now() + 86_400_000;
+    const kept = await testLedger(database.db, temporaryDirectory(), { clock: { now: ahead, micros: () => ahead() * 1000 }, checkpointed: checkpointFile(file, recordedLog()) });
+    for (let i = 0; i < 3; i++) await kept.seal(callRow());
+    await kept.close();
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId} AND chain_seq > 1`.execute(database.db);
+    await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`UPDATE audit_chains SET head_seq = 1, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_id = ${kept.chainId}), last_checkpoint_seq = NULL WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    expect(await run("verify", "--database-url", database.url, "--chain", kept.chainId, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("rows 2 to 3 are missing") });
+  });
+
   test("finds rows of a chain that has no record, and of none", async () => {
     const url = ["--database-url", database.url];
     await sql`INSERT INTO audit_rows (id, chain_id, chain_seq) VALUES ('zforged', 'zother', 1)`.execute(database.db);

@@ -35,15 +35,16 @@ export function keptCheckpoints(text: string): KeptCheckpoint[] {
 }
 
 /**
- * The rows of the chain that kept checkpoints of `until` (ISO 8601 UTC) or before stand over: the furthest shows what was
- * cut off, the others what was written anew below it. Throws for a checkpoint that none of the keys signed.
+ * The rows of the chain that kept checkpoints stand over, only those of `until` (ISO 8601 UTC) or before when it is given:
+ * the furthest shows what was cut off, the others what was written anew below it. Throws for a checkpoint that none of
+ * the keys signed.
  */
-export function keptAnchors(kept: readonly KeptCheckpoint[], chainId: string, keys: readonly TrustedKey[], until: string): Anchor[] {
+export function keptAnchors(kept: readonly KeptCheckpoint[], chainId: string, keys: readonly TrustedKey[], until?: string): Anchor[] {
   const anchors: Anchor[] = [];
   for (const { line, note } of kept.filter((one) => one.chainId === chainId)) {
     const { checkpoint, invalid } = openCheckpoint(note, keys);
     if (invalid !== null || checkpoint === null) throw new Error(`the checkpoint kept in line ${line} does not hold: ${invalid}`);
-    if (checkpoint.time <= until) anchors.push({ chainSeq: checkpoint.chainSeq, rowHash: checkpoint.rowHash });
+    if (until === undefined || checkpoint.time <= until) anchors.push({ chainSeq: checkpoint.chainSeq, rowHash: checkpoint.rowHash });
   }
   return anchors;
 }
