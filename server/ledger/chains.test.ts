@@ -264,6 +264,25 @@ describe("gatehouse audit", () => {
     expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
   });
 
+  test("reads a checkpoint file on after a line that was torn, and nothing that is none", async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, "checkpoints.jsonl");
+    const url = ["--database-url", database.url];
+    const kept = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) });
+    await kept.seal(callRow());
+    await kept.close();
+    writeFileSync(file, readFileSync(file).subarray(0, 100));
+    await (await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) })).close();
+    expect(readFileSync(file, "utf8").trimEnd().split("\n")).toHaveLength(2);
+    expect((await run("verify", ...url, "--chain", kept.chainId, "--checkpoints", file)).code).toBe(0);
+    await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
+    writeFileSync(file, "hello\n");
+    expect((await run("verify", ...url, "--checkpoints", file)).code).toBe(3);
+  });
+
   test("holds the database to checkpoints of a gateway whose clock is ahead", async () => {
     const file = join(temporaryDirectory(), "checkpoints.jsonl");
     const ahead = () => Date.now() + 86_400_000;

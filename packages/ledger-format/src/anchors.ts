@@ -14,7 +14,20 @@ export interface KeptCheckpoint {
   readonly chainId: string;
 }
 
-/** The checkpoints among the lines of a checkpoint file or of an earlier export. Throws `NotAnExport` naming the line. */
+const BEGINNING = '{"type":"checkpoint",';
+
+/** What a process that died while it wrote, or a disk that was full, leaves of a line. */
+function isTorn(line: string): boolean {
+  if (!BEGINNING.startsWith(line) && !line.startsWith(BEGINNING)) return false;
+  try {
+    JSON.parse(line);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** The checkpoints among the lines of a checkpoint file or of an earlier export, torn ones passed over. Throws `NotAnExport` naming the line. */
 export function keptCheckpoints(text: string): KeptCheckpoint[] {
   const kept: KeptCheckpoint[] = [];
   for (const [index, line] of text.split("\n").entries()) {
@@ -27,8 +40,8 @@ export function keptCheckpoints(text: string): KeptCheckpoint[] {
       if (checkpoint === null) throw new NotAnExport("its note is no checkpoint");
       kept.push({ line: index + 1, note, chainId: checkpoint.chainId });
     } catch (error) {
-      if (error instanceof NotAnExport) throw new NotAnExport(`line ${index + 1}: ${error.message}`);
-      throw error;
+      if (!(error instanceof NotAnExport)) throw error;
+      if (!isTorn(line)) throw new NotAnExport(`line ${index + 1}: ${error.message}`);
     }
   }
   return kept;
