@@ -191,6 +191,18 @@ describe("after a crash", () => {
     expect(statSync(path).size).toBe(bytes.length);
   });
 
+  test("segments that changed places are refused: the chain would go on in the middle of itself", async () => {
+    const directory = temporaryDirectory();
+    const ledger = await testLedger(database.db, directory, { segmentBytes: 4_000, ship: () => Promise.reject(new Error("away")), closeMs: 1 });
+    for (let i = 0; i < 6; i++) await ledger.seal(callRow());
+    await ledger.close();
+    const [first, second] = listSegments(directory).map(({ number }) => segmentPath(directory, number)) as [string, string];
+    const bytes = readFileSync(first);
+    writeFileSync(first, readFileSync(second));
+    writeFileSync(second, bytes);
+    expect(await testLedger(database.db, directory).catch((error: unknown) => error)).toBeInstanceOf(JournalDamaged);
+  });
+
   test("a lost journal begins a new chain, one set back goes on at the database's head", async () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory);
