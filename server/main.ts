@@ -1,6 +1,8 @@
 import { compose, type Gateway } from "./compose.ts";
 import { auditCommand } from "./cli/audit.ts";
 import { doctorCommand } from "./cli/doctor.ts";
+import { ChainUnproven } from "./ledger/recovery.ts";
+import { JournalDamaged } from "./ledger/scan.ts";
 import { ConfigurationError, readConfiguration } from "./kernel/configuration.ts";
 import { jsonLog } from "./kernel/log.ts";
 import { whenParentGone } from "./runtime/parent.ts";
@@ -11,7 +13,7 @@ import { EmbeddedPostgresError } from "./store/embedded/error.ts";
 import { MigrationError } from "./store/migrate.ts";
 
 /** Reasons not to start that need no stack: one line, exit code 1. */
-const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedPostgresError, MigrationError];
+const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedPostgresError, MigrationError, JournalDamaged, ChainUnproven];
 
 async function start(): Promise<void> {
   const config = readConfiguration(process.env);

@@ -6,7 +6,8 @@ import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { wholeLines } from "@gatehouse/ledger-format/whole-lines";
-import { checkpointLines, exportChain, listChains, verifyChain } from "../ledger/chains.ts";
+import { countUnchained, listChains } from "../ledger/chain-facts.ts";
+import { checkpointLines, exportChain, verifyChain } from "../ledger/chains.ts";
 import type { Database } from "../store/database.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import { filePieces } from "./file-pieces.ts";
@@ -112,6 +113,11 @@ async function verifyDatabase(io: CommandIo, db: Database, { chain, publicKeys, 
   for (const id of gone) {
     await io.stdout(json ? `${JSON.stringify({ chain_id: id, verdict: "missing" })}\n` : `chain         ${id}\nverdict       missing\n  the kept checkpoints are of a chain the database does not have\n`);
     worst = Math.max(worst, exitCode("missing"));
+  }
+  const unchained = chain === undefined ? await countUnchained(db) : 0;
+  if (unchained > 0) {
+    await io.stdout(json ? `${JSON.stringify({ chain_id: null, verdict: "broken_link", rows: unchained })}\n` : `chain         none\nverdict       broken_link\n  ${unchained} row(s) name no chain: no gateway wrote them\n`);
+    worst = Math.max(worst, exitCode("broken_link"));
   }
   return worst;
 }

@@ -7,7 +7,8 @@ import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
 import { secretBox } from "../kernel/secrets.ts";
-import { listChains, verifyChain } from "../ledger/chains.ts";
+import { listChains } from "../ledger/chain-facts.ts";
+import { verifyChain } from "../ledger/chains.ts";
 import { bucketState } from "../ledger/checkpoint-bucket.ts";
 import { listSegments } from "../ledger/segments.ts";
 import { listSigningKeys } from "../ledger/signing-keys.ts";
@@ -213,14 +214,14 @@ async function* examineChains(db: Database, kept: ReadonlyMap<string, KeptCheckp
   const chains = await listChains(db);
   for (const chain of chains) {
     const checkpoint = kept.get(chain.chain_id);
-    if (checkpoint === undefined && chain.head_seq < chain.first_seq) {
-      yield finding("ok", "audit chain", `${chain.chain_id} is empty`);
-      continue;
-    }
     const covered = chain.last_checkpoint_seq ?? 0;
     const from = Math.max(chain.first_seq, Math.min(covered, chain.head_seq) - VERIFIED_ROWS);
     try {
       const result = await verifyChain(db, chain.chain_id, { kept: checkpoint === undefined ? [] : [checkpoint], ...(from > chain.first_seq ? { fromSeq: await afterCheckpoint(db, chain.chain_id, from) } : {}) });
+      if (result.verdict === "intact" && chain.head_seq < chain.first_seq) {
+        yield finding("ok", "audit chain", `${chain.chain_id} is empty`);
+        continue;
+      }
       const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
       const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
       yield finding(result.verdict === "intact" ? "ok" : result.verdict === "unanchored" ? "warning" : "wrong", "audit chain", `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`);

@@ -8,6 +8,7 @@ import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { sql } from "kysely";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { isoColumn } from "../store/audit-columns.ts";
+import type { AdminLogRow } from "../store/admin-log.ts";
 import type { Database, Trx } from "../store/database.ts";
 import type { SignedCheckpoint } from "./scan.ts";
 import { listSigningKeys, type AuditKey } from "./signing-keys.ts";
@@ -47,25 +48,34 @@ async function* readAdminChain(db: Database, tenantId: string | undefined): Asyn
 }
 
 async function* readEntries(trx: Trx): AsyncGenerator<AdminEntry> {
-  for (let after = 0; ; ) {
-    const rows = await trx.selectFrom("admin_log").selectAll().where("chain_seq", ">", after).orderBy("chain_seq").limit(BATCH).execute();
-    for (const { at, ...row } of rows) yield { ...row, at: at.toISOString() } as AdminEntry;
-    if (rows.length < BATCH) return;
+  const entries = () => trx.selectFrom("admin_log").selectAll();
+  const given = ({ at, ...row }: AdminLogRow) => ({ ...row, at: at.toISOString() }) as AdminEntry;
+  for (let after = Number.MIN_SAFE_INTEGER; ; ) {
+    const rows = await entries().where("chain_seq", ">", after).orderBy("chain_seq").limit(BATCH).execute();
+    for (const row of rows) yield given(row);
+    if (rows.length < BATCH) break;
     after = rows.at(-1)?.chain_seq ?? after;
+  }
+  // Entries from before there was a chain have no place in it; younger ones were put in behind its back.
+  for (let after = ""; ; ) {
+    const rows = await entries().where("chain_seq", "is", null).where("id", ">", after).where("at", ">", sql<Date>`(SELECT at FROM admin_log WHERE chain_seq = 1)`).orderBy("id").limit(BATCH).execute();
+    for (const row of rows) yield given(row);
+    if (rows.length < BATCH) return;
+    after = rows.at(-1)?.id ?? after;
   }
 }
 
 interface AdminVerification {
   readonly keys: readonly TrustedKey[];
   readonly tenantId: string | undefined;
-  /** Heads known from elsewhere at a moment (ISO 8601 UTC). */
-  readonly known: (now: string) => readonly Anchor[];
+  /** Heads known from elsewhere. */
+  readonly knownHeads: readonly Anchor[];
 }
 
-export async function verifyAdminChain(db: Database, { keys, tenantId, known }: AdminVerification): Promise<Verification> {
+export async function verifyAdminChain(db: Database, { keys, tenantId, knownHeads }: AdminVerification): Promise<Verification> {
   let verifier: ReturnType<typeof createVerifier> | undefined;
   for await (const line of readAdminChain(db, tenantId)) {
-    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads: known(line.exported_at) });
+    if (line.type === "chain") verifier = createVerifier({ chain: line, keys, now: line.exported_at, knownHeads });
     else if (line.type === "entry") verifier?.entry(line.entry);
     else if (line.type === "link") verifier?.link(line);
     else verifier?.checkpoint(line);

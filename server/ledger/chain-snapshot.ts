@@ -4,8 +4,9 @@ import type { ExportLine } from "@gatehouse/ledger-format/export";
 import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
 import type { SealedRow } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
-import { auditLine, isoColumn } from "../store/audit-columns.ts";
+import { auditLine } from "../store/audit-columns.ts";
 import { type Database, type HeldConnection, holdConnection } from "../store/database.ts";
+import { readChainFacts } from "./chain-facts.ts";
 import { type ChainRange, readStoredRows, type StoredRow } from "./stored-rows.ts";
 
 export type ChainLine = Extract<ExportLine, { type: "chain" }>;
@@ -46,6 +47,8 @@ export async function* readChainSnapshot(db: Database, chainId: string): AsyncGe
   try {
     const trx = await held.db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
     try {
+      // Before the snapshot is taken: months that are being dropped would else be gone from a moment when they were there.
+      await sql`LOCK TABLE audit_rows IN ACCESS SHARE MODE`.execute(trx);
       yield* readSnapshot({ ...held, db: trx }, chainId);
     } finally {
       await trx.rollback().execute();
@@ -57,13 +60,10 @@ export async function* readChainSnapshot(db: Database, chainId: string): AsyncGe
 }
 
 async function* readSnapshot(held: HeldConnection, chainId: string): AsyncGenerator<ChainSnapshot> {
-  const found = await sql<Omit<ChainLine, "type">>`
-    SELECT chain_id, writer, first_seq, head_seq, head_hash, last_checkpoint_seq, ${isoColumn("updated_at")} AS updated_at,
-      to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS exported_at
-    FROM audit_chains WHERE chain_id = ${chainId}`.execute(held.db);
-  const facts = found.rows[0];
-  if (facts === undefined) return;
-  const chain: ChainLine = { type: "chain", ...facts };
+  const facts = await readChainFacts(held.db, chainId);
+  if (facts === null) return;
+  const { rows } = await sql<{ now: string }>`SELECT to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS now`.execute(held.db);
+  const chain: ChainLine = { type: "chain", ...facts, exported_at: rows[0]?.now ?? "" };
   yield { chain, entries: (reading) => readEntries(held, chain, reading) };
 }
 

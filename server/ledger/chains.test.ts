@@ -8,7 +8,8 @@ import { testDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { auditCommand } from "../cli/audit.ts";
 import { Refused } from "../kernel/errors.ts";
 import { checkpointFile } from "./checkpoint-file.ts";
-import { exportChain, listChains, verifyChain } from "./chains.ts";
+import { listChains } from "./chain-facts.ts";
+import { exportChain, verifyChain } from "./chains.ts";
 import type { Ledger } from "./ledger.ts";
 import { listSigningKeys } from "./signing-keys.ts";
 import { callRow, recordedLog, SIGNING_KEY, temporaryDirectory, testLedger } from "./test-support.ts";
@@ -75,6 +76,11 @@ describe("verification of the stored chain and of its export finds", () => {
     ["a row appended", "INSERT INTO audit_rows (id, chain_id, chain_seq, prev_hash, row_hash) SELECT 'zcopy', chain_id, 21, row_hash, row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 20", ["altered@21", "unanchored@21"]],
     ["an edited checkpoint", "UPDATE audit_checkpoints SET note = replace(note, 'time 2', 'time 1') WHERE CHAIN", ["checkpoint_invalid@20"]],
     ["a deleted checkpoint", "DELETE FROM audit_checkpoints WHERE CHAIN", ["missing@20"]],
+    ["a checkpoint at a place there is not", "UPDATE audit_checkpoints SET chain_seq = -20 WHERE CHAIN", ["checkpoint_invalid@-20", "missing@20"]],
+    ["a recorded head before all rows", "UPDATE audit_chains SET head_seq = -1 WHERE CHAIN", ["unanchored@1"]],
+    ["a recorded beginning before all rows", "UPDATE audit_chains SET first_seq = -5 WHERE CHAIN", ["missing@-5"]],
+    ["the record of the chain deleted", "DELETE FROM audit_chains WHERE CHAIN", ["unanchored@1"]],
+    ["all but the checkpoints deleted", "WITH gone AS (DELETE FROM audit_chains WHERE CHAIN) DELETE FROM audit_rows WHERE CHAIN", ["missing@1"]],
     ["an edited recorded head", "UPDATE audit_chains SET head_hash = repeat('ab', 32) WHERE CHAIN", ["altered@20"]],
   ];
   for (const [what, statement, found] of edits) {
@@ -111,6 +117,22 @@ test("a tenant sees the links of other tenants' rows, and nothing else of them",
   expect(JSON.stringify(lines)).not.toContain(OTHERS);
   await edit("UPDATE audit_rows SET prev_hash = repeat('ab', 32) WHERE CHAIN AND chain_seq = 7");
   expect(await verifyChain(database.db, chain, { tenantId: MINE })).toMatchObject({ rows_checked: 10, rows_withheld: 10, findings: [{ verdict: "broken_link", chain_seq: 7, row_id: null }] });
+});
+
+test("another tenant's row at a place there is not is found by a tenant too, stored and exported", async () => {
+  for (const [place, found] of [["-7", ["broken_link@-7", "missing@7"]], ["NULL", ["missing@7", "broken_link@21"]]] as const) {
+    await edit(`UPDATE audit_rows SET chain_seq = ${place} WHERE CHAIN AND prev_hash = (SELECT row_hash FROM audit_rows WHERE CHAIN AND chain_seq = 6)`);
+    const lines = (await Array.fromAsync(exportChain(database.db, chain, { tenantId: MINE }))).map((line) => line.trimEnd());
+    for (const result of [await verifyChain(database.db, chain, { tenantId: MINE }), await verifyExport(lines)]) {
+      expect(result.findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`)).toEqual([...found]);
+    }
+  }
+});
+
+test("what is no key among the keys signed nothing, and keeps nobody from verifying", async () => {
+  await sql`INSERT INTO audit_keys (key_id, name, public_key, valid_from) VALUES ('none', 'gw.audit', 'AAAA', now())`.execute(database.db);
+  expect(await findings()).toEqual([]);
+  await sql`DELETE FROM audit_keys WHERE key_id = 'none'`.execute(database.db);
 });
 
 test("a part of a chain, a chain that is not there, a range that is none", async () => {
@@ -235,10 +257,52 @@ describe("gatehouse audit", () => {
     expect(await run("verify", restored, "--checkpoints", printed)).toMatchObject({ code: 2, out: expect.stringContaining("missing") });
 
     await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
     expect(await run("verify", "--database-url", database.url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
     writeFileSync(file, readFileSync(file, "utf8").replace("\\n4\\n", "\\n6\\n").replace("\\n5\\n", "\\n6\\n"));
     expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
+  });
+
+  test("reads a checkpoint file on after a line that was torn, and nothing that is none", async () => {
+    const directory = temporaryDirectory();
+    const file = join(directory, "checkpoints.jsonl");
+    const url = ["--database-url", database.url];
+    const kept = await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) });
+    await kept.seal(callRow());
+    await kept.close();
+    writeFileSync(file, readFileSync(file).subarray(0, 100));
+    await (await testLedger(database.db, directory, { checkpointed: checkpointFile(file, recordedLog()) })).close();
+    expect(readFileSync(file, "utf8").trimEnd().split("\n")).toHaveLength(2);
+    expect((await run("verify", ...url, "--chain", kept.chainId, "--checkpoints", file)).code).toBe(0);
+    await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
     await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
+    writeFileSync(file, "hello\n");
+    expect((await run("verify", ...url, "--checkpoints", file)).code).toBe(3);
+  });
+
+  test("holds the database to checkpoints of a gateway whose clock is ahead", async () => {
+    const file = join(temporaryDirectory(), "checkpoints.jsonl");
+    const ahead = () => Date.now() + 86_400_000;
+    const kept = await testLedger(database.db, temporaryDirectory(), { clock: { now: ahead, micros: () => ahead() * 1000 }, checkpointed: checkpointFile(file, recordedLog()) });
+    for (let i = 0; i < 3; i++) await kept.seal(callRow());
+    await kept.close();
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId} AND chain_seq > 1`.execute(database.db);
+    await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    await sql`UPDATE audit_chains SET head_seq = 1, head_hash = (SELECT row_hash FROM audit_rows WHERE chain_id = ${kept.chainId}), last_checkpoint_seq = NULL WHERE chain_id = ${kept.chainId}`.execute(database.db);
+    expect(await run("verify", "--database-url", database.url, "--chain", kept.chainId, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("rows 2 to 3 are missing") });
+  });
+
+  test("finds rows of a chain that has no record, and of none", async () => {
+    const url = ["--database-url", database.url];
+    await sql`INSERT INTO audit_rows (id, chain_id, chain_seq) VALUES ('zforged', 'zother', 1)`.execute(database.db);
+    expect((await listChains(database.db)).map(({ chain_id, writer }) => [chain_id, writer === ""])).toEqual([[chain, false], ["zother", true]]);
+    expect(await run("verify", ...url)).toMatchObject({ code: 2, out: expect.stringMatching(/chain {9}zother\nverdict {7}altered\n/) });
+    await sql`UPDATE audit_rows SET chain_id = NULL WHERE id = 'zforged'`.execute(database.db);
+    expect(await run("verify", ...url)).toMatchObject({ code: 2, out: expect.stringContaining("1 row(s) name no chain") });
+    expect((await run("verify", ...url, "--chain", chain)).code).toBe(0);
   });
 
   test("says why it could not run", async () => {

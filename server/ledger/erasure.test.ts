@@ -108,17 +108,28 @@ test("an answer that comes to be stored after its call was erased is not", async
   expect((await database.db.selectFrom("semantic_cache_entries").select("exact_key").execute()).map(({ exact_key }) => exact_key)).toEqual(["of another"]);
 });
 
+const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString().replace("Z", "000Z");
+const newestErasedAt = async () => (await database.db.selectFrom("audit_rows").select("erased_at").orderBy("chain_seq", "desc").limit(1).executeTakeFirstOrThrow()).erased_at;
+
 test("a call after the erasure is a new fact and stays", async () => {
-  await ledger.seal(callRow({ ...MARY, timestamp: new Date(Date.now() + 1_000).toISOString().replace("Z", "000Z") }));
+  await ledger.seal(callRow({ ...MARY, timestamp: inAnHour() }));
   await ledger.shipped();
-  const { erased_at: erased } = await database.db.selectFrom("audit_rows").select("erased_at").orderBy("chain_seq", "desc").limit(1).executeTakeFirstOrThrow();
-  expect(erased).toBeNull();
-  expect((await erase({ gateway_user_id: "u-mary", idp_user_email: "mary@example.com" })).rows_erased).toBe(0);
+  expect(await newestErasedAt()).toBeNull();
+});
+
+test("a span whose sender's clock is ahead is erased all the same, stored or on its way", async () => {
+  expect((await erase({ gateway_user_id: "u-mary", idp_user_email: "mary@example.com" })).rows_erased).toBe(1);
+  away = true;
+  await ledger.seal(callRow({ ...MARY, source: "otel", timestamp: inAnHour() }));
+  expect((await erase({ gateway_user_id: "u-mary" })).rows_erased).toBe(0);
+  away = false;
+  await ledger.shipped();
+  expect(await newestErasedAt()).not.toBeNull();
 });
 
 test("events are listed without what named the subject, and cannot be changed", async () => {
   const { items, total } = await listErasures(database.db, "t", { limit: 10, offset: 0 });
-  expect([total, items.at(-1)?.identifiers, items.at(-1)?.reason]).toEqual([4, ["idp_user_email"], "asked for"]);
+  expect([total, items.at(-1)?.identifiers, items.at(-1)?.reason]).toEqual([5, ["idp_user_email"], "asked for"]);
   expect((await listErasures(database.db, "other", { limit: 10, offset: 0 })).total).toBe(0);
   expect(JSON.stringify(items)).not.toContain("mary");
   expect(sql`DELETE FROM data_erasures`.execute(database.db)).rejects.toThrow("append-only");

@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { appendFileSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { rowHash } from "@gatehouse/ledger-format/canonical";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { shipAuditRows } from "../store/audit-shipping.ts";
 import { verifyChain } from "./chains.ts";
+import { ChainUnproven } from "./recovery.ts";
 import { JournalDamaged } from "./scan.ts";
 import { listSegments, segmentPath } from "./segments.ts";
 import { asLeftByCrash, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
@@ -189,14 +191,29 @@ describe("after a crash", () => {
     expect(statSync(path).size).toBe(bytes.length);
   });
 
+  test("segments that changed places are refused: the chain would go on in the middle of itself", async () => {
+    const directory = temporaryDirectory();
+    const ledger = await testLedger(database.db, directory, { segmentBytes: 4_000, ship: () => Promise.reject(new Error("away")), closeMs: 1 });
+    for (let i = 0; i < 6; i++) await ledger.seal(callRow());
+    await ledger.close();
+    const [first, second] = listSegments(directory).map(({ number }) => segmentPath(directory, number)) as [string, string];
+    const bytes = readFileSync(first);
+    writeFileSync(first, readFileSync(second));
+    writeFileSync(second, bytes);
+    expect(await testLedger(database.db, directory).catch((error: unknown) => error)).toBeInstanceOf(JournalDamaged);
+  });
+
   test("a lost journal begins a new chain, one set back goes on at the database's head", async () => {
     const directory = temporaryDirectory();
     const ledger = await testLedger(database.db, directory);
     await ledger.seal(callRow());
     await ledger.shipped();
+    const open = callRow();
+    ledger.begin(open);
     const setBack = asLeftByCrash(directory);
-    await ledger.seal(callRow());
+    await ledger.seal(open);
     await ledger.close();
+    // The call that was open in it has its row already.
     const next = await testLedger(database.db, setBack);
     expect(next.status()).toMatchObject({ chainId: ledger.chainId, headSeq: 2 });
     await next.seal(callRow());
@@ -205,6 +222,22 @@ describe("after a crash", () => {
     const fresh = await testLedger(database.db, temporaryDirectory());
     expect(fresh.chainId).not.toBe(ledger.chainId);
     await fresh.close();
+  });
+
+  test("rows the journal does not know and nobody signed are not built upon", async () => {
+    const directory = temporaryDirectory();
+    const ledger = await testLedger(database.db, directory);
+    await ledger.seal(callRow());
+    await ledger.close();
+    const { chainId, headHash } = ledger.status();
+    const forged = callRow({ chain_id: chainId, chain_seq: 2, prev_hash: headHash });
+    forged.row_hash = rowHash(forged, "v2", headHash);
+    await sql`INSERT INTO audit_rows SELECT * FROM json_populate_record(null::audit_rows, ${JSON.stringify(forged)}::text::json)`.execute(database.db);
+    await sql`UPDATE audit_chains SET head_seq = 2, head_hash = ${forged.row_hash} WHERE chain_id = ${chainId}`.execute(database.db);
+    const refused = await testLedger(database.db, directory).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(ChainUnproven);
+    expect((refused as Error).message).toContain(chainId);
+    expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "unanchored", findings: [{ chain_seq: 2, row_id: forged.id as string }] });
   });
 });
 
@@ -269,6 +302,28 @@ describe("while the database is away", () => {
     const { requests } = await database.db.selectFrom("usage_hourly").select(sql<number>`sum(requests)`.as("requests")).where("tenant_id", "=", tenant_id).executeTakeFirstOrThrow();
     expect(requests).toBe(5);
   }, 30_000);
+
+  test("one that was set back to an earlier backup is given what the journal still has, and what is lost is missing", async () => {
+    const log = recordedLog();
+    const ledger = await testLedger(database.db, temporaryDirectory(), { segmentBytes: 4_000, log });
+    const { chainId } = ledger;
+    const sealed = async (rows: number) => {
+      for (let i = 0; i < rows; i++) {
+        await ledger.seal(callRow());
+        await ledger.shipped();
+      }
+    };
+    await sealed(2);
+    const backup = await database.db.selectFrom("audit_chains").selectAll().where("chain_id", "=", chainId).executeTakeFirstOrThrow();
+    await sealed(6);
+    await sql`DELETE FROM audit_rows WHERE chain_id = ${chainId} AND chain_seq > ${backup.head_seq}`.execute(database.db);
+    await database.db.updateTable("audit_chains").set({ head_seq: backup.head_seq, head_hash: backup.head_hash, shipped_segment: backup.shipped_segment, shipped_offset: backup.shipped_offset }).where("chain_id", "=", chainId).execute();
+    await sealed(1);
+    expect(ledger.status()).toMatchObject({ headSeq: 9, shippedSeq: 9, unshippedRows: 0, shippingError: null, failed: null });
+    expect(log.events.map(({ event }) => event)).toContain("audit_database_set_back");
+    await ledger.close();
+    expect(await verifyChain(database.db, chainId)).toMatchObject({ verdict: "missing", findings: [{ chain_seq: 3 }] });
+  });
 
   test("calls are refused once the journal holds what it may, and accepted again when it is shipped", async () => {
     let away = true;

@@ -7,7 +7,7 @@ import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
-import { claimAuditChain, type shipAuditRows } from "../store/audit-shipping.ts";
+import { claimAuditChain, type shipAuditRows, storedIds } from "../store/audit-shipping.ts";
 import type { Database } from "../store/database.ts";
 import { backlog } from "./backlog.ts";
 import { chainAt, chainedLine } from "./chain.ts";
@@ -99,7 +99,7 @@ const SEGMENT_BYTES = 64 * 1024 * 1024;
 
 /**
  * Opens the ledger of this process: heals what a crash left, claims the chain in the database (which must be there),
- * and starts shipping. Throws `JournalInUse`, `JournalDamaged`, or what the database said.
+ * and starts shipping. Throws `JournalInUse`, `JournalDamaged`, `ChainUnproven`, or what the database said.
  */
 export async function openLedger(options: LedgerOptions): Promise<Ledger> {
   const { directory, db, clock, log } = options;
@@ -117,7 +117,7 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
 
   async function open(): Promise<Ledger> {
     const scan = scanJournal(directory, files, log);
-    const resume = await resumePoint(db, scan, options.newChainId ?? ulid, log);
+    const resume = await resumePoint({ db, scan, key: signer, newChainId: options.newChainId ?? ulid, log });
     const { chainId } = resume;
     const writer = `${hostname()}/${ulid()}`;
     const keyValidFrom = await registerSigningKey(db, signer, clock);
@@ -146,8 +146,12 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       checkpoints.signWhenDue(journal);
     }
 
-    for (const marker of scan?.unsealed.values() ?? []) write(interruptedRow(marker));
-    if (scan !== null && scan.unsealed.size > 0) log.warn("audit_calls_interrupted", { calls: scan.unsealed.size });
+    const unsealed = scan?.unsealed ?? new Map<string, AuditRow>();
+    // A journal that was set back may have forgotten that it sealed a call. A second row of it would leave a gap in the table.
+    const told = unsealed.size === 0 ? new Set<string>() : await storedIds(db, [...unsealed.keys()]);
+    const interrupted = [...unsealed].flatMap(([id, marker]) => (told.has(id) ? [] : [marker]));
+    for (const marker of interrupted) write(interruptedRow(marker));
+    if (interrupted.length > 0) log.warn("audit_calls_interrupted", { calls: interrupted.length });
     // Rows of a writer that died are signed at once: a process that keeps dying would never get to its timer.
     if (chain.head.seq > (checkpoints.state?.seq ?? 0)) checkpoints.sign(journal);
     await journal.synced();

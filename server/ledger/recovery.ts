@@ -1,8 +1,8 @@
 import { GENESIS_HASH } from "@gatehouse/ledger-format/canonical";
-import { checkpointDigest } from "@gatehouse/ledger-format/checkpoint";
+import { checkpointDigest, openCheckpoint } from "@gatehouse/ledger-format/checkpoint";
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
-import { noteText } from "@gatehouse/ledger-format/signed-note";
-import { readAuditChain, readLastCheckpoint } from "../store/audit-shipping.ts";
+import { type NoteKey, noteText } from "@gatehouse/ledger-format/signed-note";
+import { type LastCheckpoint, readAuditChain, readLastCheckpoint } from "../store/audit-shipping.ts";
 import type { Database } from "../store/database.ts";
 import type { Log } from "../kernel/log.ts";
 import type { ChainHead } from "./chain.ts";
@@ -21,8 +21,29 @@ export interface ResumePoint {
   readonly shippedHead: ChainHead;
 }
 
-/** Decides from what the journal and the database hold where the chain goes on: at the furthest of the two. */
-export async function resumePoint(db: Database, scan: JournalScan | null, newChainId: () => string, log: Log): Promise<ResumePoint> {
+/**
+ * The database has rows of the chain that the journal does not know and nobody signed. To go on behind them would sign
+ * them, whoever wrote them. Nothing was changed.
+ */
+export class ChainUnproven extends Error {
+  constructor(chainId: string, journalSeq: number, databaseSeq: number) {
+    super(
+      `the audit journal ends at row ${journalSeq} of chain ${chainId}, and the database has it up to row ${databaseSeq}, without a checkpoint of this gateway's key over that row: the journal was set back, or the rows were added behind its back. Restore the journal; or verify the chain, and move the journal directory away to start a new one`,
+    );
+  }
+}
+
+interface ResumeParts {
+  readonly db: Database;
+  readonly scan: JournalScan | null;
+  /** What checkpoints of this writer are signed with. */
+  readonly key: NoteKey;
+  readonly newChainId: () => string;
+  readonly log: Log;
+}
+
+/** Decides from what the journal and the database hold where the chain goes on: at the furthest of the two. Throws `ChainUnproven`. */
+export async function resumePoint({ db, scan, key, newChainId, log }: ResumeParts): Promise<ResumePoint> {
   const start: ChainHead = { seq: 0, hash: GENESIS_HASH };
   if (scan === null) return { chainId: newChainId(), head: start, checkpoint: null, segment: 1, shipped: { segment: 1, offset: 0 }, shippedHead: start };
 
@@ -32,11 +53,13 @@ export async function resumePoint(db: Database, scan: JournalScan | null, newCha
   let { head, checkpoint } = scan;
   // Another database than the chain was begun in, or one from before: what is missing in it is told, not guessed away.
   if (recorded === null && head.seq > 0) log.warn("audit_chain_unknown_to_database", { chain_id: chainId, journal_seq: head.seq });
+  const last = await readLastCheckpoint(db, chainId);
   if (shippedHead.seq > head.seq) {
+    // Rows are shipped when they are on stable storage, so a journal that was not touched is never behind.
+    if (!isSigned(shippedHead, last, chainId, key)) throw new ChainUnproven(chainId, head.seq, shippedHead.seq);
     log.warn("audit_journal_behind_database", { chain_id: chainId, journal_seq: head.seq, database_seq: shippedHead.seq });
     head = shippedHead;
   }
-  const last = await readLastCheckpoint(db, chainId);
   if (last !== null && last.no > (checkpoint?.no ?? 0)) {
     const text = noteText(last.note);
     if (text !== null) checkpoint = { no: last.no, seq: last.seq, digest: checkpointDigest(text) };
@@ -53,6 +76,12 @@ export async function resumePoint(db: Database, scan: JournalScan | null, newCha
     shipped: known ? recorded.shipped : { segment: oldest, offset: 0 },
     shippedHead,
   };
+}
+
+function isSigned(head: ChainHead, last: LastCheckpoint | null, chainId: string, key: NoteKey): boolean {
+  if (last === null) return false;
+  const { checkpoint, invalid } = openCheckpoint(last.note, [{ ...key, validFrom: null, validTo: null }]);
+  return invalid === null && checkpoint?.chainId === chainId && checkpoint.chainSeq === head.seq && checkpoint.rowHash === head.hash;
 }
 
 /** The row of a call that was under way when its gateway died: everything its begin marker knew, and how it ended. */

@@ -5,7 +5,7 @@ import type { Log } from "../kernel/log.ts";
 import { appendAdminLog } from "../store/admin-log.ts";
 import { dropPrefixes, droppablePrefixes, ensurePartitions, partitionsBefore, pruneBodies, pruneRuns, reduceRows, tenantRetentions, type DroppablePrefix } from "../store/audit-retention.ts";
 import type { Database } from "../store/database.ts";
-import { listSigningKeys, trustedKey } from "./signing-keys.ts";
+import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -31,7 +31,7 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
 /** Drops the months that ended before `before`. Each chain's drop is told in the admin log. */
 async function dropMonths(db: Database, before: Date, now: Date, log: Log): Promise<void> {
   const boundary = new Date(Date.UTC(before.getUTCFullYear(), before.getUTCMonth(), 1));
-  const keys = (await listSigningKeys(db)).map(trustedKey);
+  const keys = trustedKeys(await listSigningKeys(db));
   await db.transaction().execute(async (trx) => {
     const partitions = await partitionsBefore(trx, boundary);
     if (partitions.length === 0) return;

@@ -86,6 +86,7 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
         break;
       }
       if ((record.type === "H") !== (offset === 0)) throw new JournalDamaged(path, offset, "a header stands in the wrong place");
+      if (record.type === "H" && isBehind(record)) throw new JournalDamaged(path, offset, "it was begun before the segment it follows");
       note(record);
       offset = record.end;
     }
@@ -105,6 +106,12 @@ export function scanJournal(directory: string, files: JournalFiles, log: Log): J
   const { chain_id: chainId, head: start } = header as SegmentHeader;
   const head = lastRow === null ? start : headOf(lastRow, lastColumns);
   return { segments, chainId, head, checkpoint, unsealed };
+
+  function isBehind({ payload }: RecordRead): boolean {
+    if (header === null) return false;
+    const before = lastRow === null ? header.head : headOf(lastRow, lastColumns);
+    return (JSON.parse(payload.toString()) as SegmentHeader).head.seq < before.seq;
+  }
 
   function note({ type, payload }: RecordRead): void {
     const columns = header?.columns ?? [];

@@ -5,7 +5,7 @@ import type { Chain, ChainHead } from "./chain.ts";
 import type { Journal } from "./journal.ts";
 import { refusedData, withoutRefusedData } from "./poison.ts";
 import type { CheckpointRecord } from "./scan.ts";
-import { isBefore, type Position } from "./segments.ts";
+import { isBefore, listSegments, type Position } from "./segments.ts";
 import { lineId, readRowLine } from "./row-line.ts";
 import { readShipment, segmentColumns, type Shipment } from "./shipment.ts";
 
@@ -155,9 +155,12 @@ export function startShipper(options: ShipperOptions): Shipper {
       return;
     }
     recorded = state.shipped;
-    cursor = state.shipped;
+    // A database that was set back to an earlier backup may ask for segments that were freed long ago.
+    const oldest = listSegments(directory)[0]?.number ?? recorded.segment;
+    cursor = recorded.segment < oldest ? { segment: oldest, offset: 0 } : recorded;
+    if (cursor !== recorded) log.error("audit_database_set_back", { chain_id: chain.chainId, database_seq: state.headSeq, shipped_seq: shippedHead.seq });
     shippedHead = { seq: state.headSeq, hash: state.headHash };
-    journal.free(recorded);
+    journal.free(cursor);
   }
 
   /** Ships what is there at its beginning: rows that come meanwhile would go a few at a time, at the price of many. */

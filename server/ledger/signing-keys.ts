@@ -29,7 +29,10 @@ export async function listSigningKeys(db: Database): Promise<AuditKey[]> {
   return result.rows;
 }
 
-/** A key as the verifier trusts it: its id is computed from the key itself. */
-export function trustedKey(key: AuditKey): TrustedKey {
-  return { ...noteKey(key.name, Buffer.from(key.public_key, "base64")), validFrom: key.valid_from, validTo: key.valid_to };
+/** Keys as the verifier trusts them: their ids are computed from the keys themselves. What is no key is left out: it signed nothing. */
+export function trustedKeys(keys: readonly AuditKey[]): TrustedKey[] {
+  return keys.flatMap((key) => {
+    const bytes = Buffer.from(key.public_key, "base64");
+    return bytes.byteLength === 32 ? [{ ...noteKey(key.name, bytes), validFrom: key.valid_from, validTo: key.valid_to }] : [];
+  });
 }

@@ -1,5 +1,8 @@
 import { sql } from "kysely";
+import type pg from "pg";
 import type { Database, Trx } from "./database.ts";
+import { LOCK } from "./erasure-lock.ts";
+import { prepared } from "./prepared.ts";
 import { forgetBlocksBefore, forgetBlocksBetween } from "./row-blocks.ts";
 import { UNHASHED } from "./unhashed.ts";
 
@@ -35,6 +38,7 @@ export async function pruneBodies(db: Database, tenantId: string, before: Date, 
 export async function reduceRows(db: Database, tenantId: string, before: Date, now: Date): Promise<number> {
   for (let total = 0; ; ) {
     const reduced = await db.transaction().execute(async (trx) => {
+      await sql`SELECT pg_advisory_xact_lock(${sql.lit(LOCK)})`.execute(trx);
       const { rows } = await sql<{ reduced: number; least: string | null; most: string | null }>`
       WITH due AS (
         SELECT id FROM audit_rows WHERE tenant_id = ${tenantId} AND id >= coalesce((SELECT reduced_before FROM audit_retention WHERE tenant_id = ${tenantId}), '') AND id < audit_id_floor(${before})
@@ -54,6 +58,15 @@ export async function reduceRows(db: Database, tenantId: string, before: Date, n
     total += reduced;
     if (reduced < BATCH) return total;
   }
+}
+
+const REDUCE_ARRIVALS = (which: string) => `
+  UPDATE audit_rows a SET ${UNHASHED.map((name) => `${name} = NULL`).join(", ")}, bodies_pruned_at = coalesce(a.bodies_pruned_at, now())
+  FROM audit_retention r WHERE ${which} AND r.tenant_id = a.tenant_id AND a.id < r.reduced_before`;
+
+/** Reduces what has just been stored of times that were reduced before it arrived. `which` is a condition on `audit_rows a`. */
+export async function reduceArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
+  await client.query(prepared(REDUCE_ARRIVALS(which), parameters));
 }
 
 /** Removes ended runs that started before `before`, and their hours. */

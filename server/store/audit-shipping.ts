@@ -38,7 +38,7 @@ const MOVE = `
     head_seq = greatest(head_seq, $7::bigint),
     last_checkpoint_seq = greatest(last_checkpoint_seq, (SELECT max(chain_seq) FROM json_populate_recordset(null::audit_checkpoints, $9::json)))
   WHERE chain_id = $1::text AND writer = $2::text AND shipped_segment = $3::bigint AND shipped_offset = $4::bigint
-  RETURNING (SELECT max(to_id) FROM audit_blocks) AS blocks_end, EXISTS (SELECT FROM data_erasures) AS has_erasures`;
+  RETURNING (SELECT max(to_id) FROM audit_blocks) AS blocks_end, EXISTS (SELECT FROM data_erasures) AS has_erasures, (SELECT max(reduced_before) FROM audit_retention) AS reduced_before`;
 
 // The statements below are planned once for each connection, when the tables may have been all but empty, and must stay
 // right as they grow: they go by indexes.
@@ -74,14 +74,23 @@ async function ship(client: pg.PoolClient, shipment: AuditShipment): Promise<boo
     await copyRows(client, shipment.columns, shipment.rows);
     if (head !== null) await addUpRows(client, "a.chain_id = $1 AND a.chain_seq BETWEEN $2 AND $3 AND a.id BETWEEN $4 AND $5", [chainId, firstSeq, head.seq, leastId, shipment.idRange?.most], leastId, found);
   } else {
-    const { rows } = await client.query<{ id: string }>("SELECT id FROM audit_rows WHERE id = ANY($1)", [shipment.ids]);
-    const there = new Set(rows.map(({ id }) => id));
+    const there = await storedAmong(client, shipment.ids);
     const missing = shipment.ids.filter((id) => !there.has(id));
     await copyRows(client, shipment.columns, shipment.rows.filter((_, index) => !there.has(shipment.ids?.[index] as string)));
     await addUpRows(client, "a.id = ANY($1)", [missing], leastId, found);
   }
   if (checkpoints !== "[]") await client.query(ADD_CHECKPOINTS, [checkpoints]);
   return true;
+}
+
+async function storedAmong(client: pg.Pool | pg.PoolClient, ids: readonly string[]): Promise<Set<string>> {
+  const { rows } = await client.query<{ id: string }>("SELECT id FROM audit_rows WHERE id = ANY($1)", [ids]);
+  return new Set(rows.map(({ id }) => id));
+}
+
+/** Which of the ids are of rows that are stored. */
+export function storedIds(db: Database, ids: readonly string[]): Promise<Set<string>> {
+  return storedAmong(poolOf(db), ids);
 }
 
 async function copyRows(client: pg.PoolClient, columns: readonly string[], rows: readonly Buffer[]): Promise<void> {

@@ -32,6 +32,9 @@ const METADATA = `(SELECT jsonb_object_agg(key, value) FROM jsonb_each(CASE WHEN
 
 const ERASE = `UPDATE audit_rows a SET ${PERSONAL.map((name) => `${name} = NULL`).join(", ")}, custom_metadata = ${METADATA}`;
 
+/** When a row's call had come at the latest. The time of a span is what its sender says, which may be a time to come. */
+const hadCome = (rows: string) => `least(${rows}.timestamp, ${rows}.created_at)`;
+
 const FORGET_RUN_NAMES = `UPDATE runs r SET run_id = NULL FROM unnest($1::text[], $2::text[]) AS k (tenant_id, root_task_id) WHERE r.tenant_id = k.tenant_id AND r.root_task_id = k.root_task_id AND r.run_id IS NOT NULL`;
 
 // Answers kept for others who ask the same are content of the call they were made in. Processes hold some that no table
@@ -63,7 +66,7 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
   const users = new Set<string>();
   let rows = 0;
   for (const [column, value] of Object.entries(erasure.values)) {
-    const isSubjects = sql<boolean>`audit_rows.tenant_id = ${erasure.tenantId} AND ${sql.ref(`audit_rows.${column}`)} = ${value} AND audit_rows.timestamp <= ${erasure.at}::timestamptz AND audit_rows.erased_at IS NULL`;
+    const isSubjects = sql<boolean>`audit_rows.tenant_id = ${erasure.tenantId} AND ${sql.ref(`audit_rows.${column}`)} = ${value} AND ${sql.raw(hadCome("audit_rows"))} <= ${erasure.at}::timestamptz AND audit_rows.erased_at IS NULL`;
     const search = { conditions: [isSubjects], lookups: lookupsOf(column as SubjectColumn, [value]), tenantId: erasure.tenantId, since: undefined, until: undefined, newestFirst: true };
     const ids = await matchingIds(trx, search, null, Number.MAX_SAFE_INTEGER);
     const erased = await sql<{ id: string; root_task_id: string | null; user_id: string | null }>`
@@ -110,10 +113,10 @@ const IS_SUBJECT = SUBJECT_COLUMNS.map((column) => `(e.subject ? '${column}' AND
 
 /** Erases what has just been stored of subjects erased before it arrived. `which` is a condition on `audit_rows a`. */
 export async function eraseArrivals(client: pg.PoolClient, which: string, parameters: readonly unknown[]): Promise<void> {
-  const due = await client.query(prepared(`SELECT FROM data_erasures WHERE at >= (SELECT min(a.timestamp) FROM audit_rows a WHERE ${which}) LIMIT 1`, parameters));
+  const due = await client.query(prepared(`SELECT FROM data_erasures WHERE at >= (SELECT min(${hadCome("a")}) FROM audit_rows a WHERE ${which}) LIMIT 1`, parameters));
   if (due.rowCount === 0) return;
   const { rows } = await client.query<{ id: string; tenant_id: string; root_task_id: string | null }>(
-    `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND a.timestamp <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
+    `${ERASE}, erased_at = e.at FROM data_erasures e WHERE ${which} AND a.tenant_id = e.tenant_id AND ${hadCome("a")} <= e.at AND a.erased_at IS NULL AND (${IS_SUBJECT}) RETURNING a.id, a.tenant_id, a.root_task_id`,
     [...parameters],
   );
   if (rows.length === 0) return;

@@ -1,4 +1,5 @@
 import type pg from "pg";
+import { reduceArrivals } from "./audit-retention.ts";
 import { eraseArrivals } from "./erasure.ts";
 import { prepared } from "./prepared.ts";
 import { noteLateRows } from "./row-blocks.ts";
@@ -12,6 +13,8 @@ export interface StoredBefore {
   readonly blocks_end: string | null;
   /** Whether anybody was ever erased. */
   readonly has_erasures: boolean;
+  /** Where the rows end that retention has reduced, of the tenant it came furthest with; null when there are none. */
+  readonly reduced_before: string | null;
 }
 
 // The rows are read once, with the little that is asked of them: reading a row to its last columns costs more than adding
@@ -32,4 +35,5 @@ export async function addUpRows(client: pg.PoolClient, which: string, parameters
   if (before.has_erasures) await eraseArrivals(client, which, parameters);
   const { rows: closed } = await client.query<ClosedRun>(prepared(ADD_UP(which), parameters));
   await settleClosedRuns(client, closed);
+  if (before.reduced_before !== null && leastId < before.reduced_before) await reduceArrivals(client, which, parameters);
 }

@@ -59,6 +59,12 @@ test("an entry changed, taken out or put in behind the gateway's back is found",
   const group = "chain_seq = (SELECT min(chain_seq) FROM admin_log WHERE after->>'name' = 'g3')";
   const json = await behindItsBack(`UPDATE admin_log SET after = after || '{"description": "x"}' WHERE ${group}`, `UPDATE admin_log SET after = after || '{"description": "ünïcode \u{1f600} 1e21"}' WHERE ${group}`);
   expect(json.verdict).toBe("altered");
-  const missing = await behindItsBack("UPDATE admin_log SET chain_seq = -7 WHERE chain_seq = 7", "UPDATE admin_log SET chain_seq = 7 WHERE chain_seq = -7");
-  expect([missing.verdict, missing.findings[0].chain_seq]).toEqual(["missing", 7]);
+  const moved = await behindItsBack("UPDATE admin_log SET chain_seq = -7 WHERE chain_seq = 7", "UPDATE admin_log SET chain_seq = 7 WHERE chain_seq = -7");
+  expect(placesOf(moved)).toEqual(["altered@-7", "broken_link@-7", "missing@7"]);
+  const added = await behindItsBack("INSERT INTO admin_log SELECT (jsonb_populate_record(a, '{\"id\": \"zforged\", \"chain_seq\": null}')).* FROM admin_log a WHERE chain_seq = 7", "DELETE FROM admin_log WHERE id = 'zforged'");
+  expect([added.verdict, added.findings_total, added.findings[0].row_id]).toEqual(["altered", 2, "zforged"]);
+  const old = await behindItsBack("INSERT INTO admin_log SELECT (jsonb_populate_record(a, '{\"id\": \"0old\", \"chain_seq\": null, \"at\": \"2020-01-01\"}')).* FROM admin_log a WHERE chain_seq = 7", "DELETE FROM admin_log WHERE id = '0old'");
+  expect(old.verdict).toBe("intact");
 });
+
+const placesOf = (result: any) => result.findings.map((finding: any) => `${finding.verdict}@${finding.chain_seq}`);

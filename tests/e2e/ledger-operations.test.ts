@@ -141,6 +141,9 @@ test("the doctor finds what was cut off behind the newest checkpoint of the file
   expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
   await sql("TRUNCATE audit_rows, audit_checkpoints; DELETE FROM audit_chains");
   expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
-  appendFileSync(file, '{"type":"checkpoint"');
+  // A torn line keeps nobody from the others; what is none of a checkpoint file does.
+  appendFileSync(file, '{"type":"checkpoint"\n');
+  expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
+  appendFileSync(file, "nonsense");
   expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "wrong", detail: expect.stringMatching(/in its newest part, line \d+: /) }]);
 });

@@ -14,7 +14,20 @@ export interface KeptCheckpoint {
   readonly chainId: string;
 }
 
-/** The checkpoints among the lines of a checkpoint file or of an earlier export. Throws `NotAnExport` naming the line. */
+const BEGINNING = '{"type":"checkpoint",';
+
+/** What a process that died while it wrote, or a disk that was full, leaves of a line. */
+function isTorn(line: string): boolean {
+  if (!BEGINNING.startsWith(line) && !line.startsWith(BEGINNING)) return false;
+  try {
+    JSON.parse(line);
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** The checkpoints among the lines of a checkpoint file or of an earlier export, torn ones passed over. Throws `NotAnExport` naming the line. */
 export function keptCheckpoints(text: string): KeptCheckpoint[] {
   const kept: KeptCheckpoint[] = [];
   for (const [index, line] of text.split("\n").entries()) {
@@ -27,23 +40,24 @@ export function keptCheckpoints(text: string): KeptCheckpoint[] {
       if (checkpoint === null) throw new NotAnExport("its note is no checkpoint");
       kept.push({ line: index + 1, note, chainId: checkpoint.chainId });
     } catch (error) {
-      if (error instanceof NotAnExport) throw new NotAnExport(`line ${index + 1}: ${error.message}`);
-      throw error;
+      if (!(error instanceof NotAnExport)) throw error;
+      if (!isTorn(line)) throw new NotAnExport(`line ${index + 1}: ${error.message}`);
     }
   }
   return kept;
 }
 
 /**
- * The rows of the chain that kept checkpoints of `until` (ISO 8601 UTC) or before stand over: the furthest shows what was
- * cut off, the others what was written anew below it. Throws for a checkpoint that none of the keys signed.
+ * The rows of the chain that kept checkpoints stand over, only those of `until` (ISO 8601 UTC) or before when it is given:
+ * the furthest shows what was cut off, the others what was written anew below it. Throws for a checkpoint that none of
+ * the keys signed.
  */
-export function keptAnchors(kept: readonly KeptCheckpoint[], chainId: string, keys: readonly TrustedKey[], until: string): Anchor[] {
+export function keptAnchors(kept: readonly KeptCheckpoint[], chainId: string, keys: readonly TrustedKey[], until?: string): Anchor[] {
   const anchors: Anchor[] = [];
   for (const { line, note } of kept.filter((one) => one.chainId === chainId)) {
     const { checkpoint, invalid } = openCheckpoint(note, keys);
     if (invalid !== null || checkpoint === null) throw new Error(`the checkpoint kept in line ${line} does not hold: ${invalid}`);
-    if (checkpoint.time <= until) anchors.push({ chainSeq: checkpoint.chainSeq, rowHash: checkpoint.rowHash });
+    if (until === undefined || checkpoint.time <= until) anchors.push({ chainSeq: checkpoint.chainSeq, rowHash: checkpoint.rowHash });
   }
   return anchors;
 }

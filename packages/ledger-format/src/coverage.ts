@@ -54,7 +54,8 @@ export function trackCoverage(): Coverage {
       const limit = millis(now);
       // While a writer is catching up, its table stands at an earlier moment than the clock: the checkpoint over the
       // rows that came last may be written already and only not have arrived.
-      const catchingUp = shippedAt !== null && limit - millis(shippedAt) <= GRACE_MS;
+      // A date in the future is an edit, and would excuse the rows for ever.
+      const catchingUp = shippedAt !== null && Math.abs(limit - millis(shippedAt)) <= GRACE_MS;
       const reached = Math.max(newest === null ? 0 : millis(newest), newestCheckpoint === null ? 0 : millis(newestCheckpoint));
       const asOf = catchingUp ? Math.min(limit, reached) : limit;
       if (Number.isNaN(reached)) return { pending: count, overdue: first };

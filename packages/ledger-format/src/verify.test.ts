@@ -45,6 +45,8 @@ describe("an untouched chain is intact", () => {
     chain.chain = { ...chain.chain, updated_at: "2026-11-21T11:00:00.000000Z" };
     expect(feed(chain, { now: "2026-11-21T11:00:01.000000Z" }).verdict).toBe("intact");
     expect(feed(chain, { now: "2026-11-21T11:02:01.000000Z" }).verdict).toBe("unanchored");
+    chain.chain = { ...chain.chain, updated_at: "2027-11-21T11:00:00.000000Z" };
+    expect(feed(chain, { now: "2026-11-21T11:00:01.000000Z" }).verdict).toBe("unanchored");
   });
 
   test("when bodies expired or were erased, which is counted", () => {

@@ -1,5 +1,6 @@
 import { auditChains, auditKeys, chainVerification, verifyRange } from "@gatehouse/contracts/audit-chains";
-import { exportChain, listChains, verifyChain } from "../../ledger/chains.ts";
+import { listChains } from "../../ledger/chain-facts.ts";
+import { exportChain, verifyChain } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
 import { lineAnswer } from "./line-answer.ts";
 import { operation, type Operation } from "./operation.ts";
@@ -16,7 +17,7 @@ export const auditChainOperations: readonly Operation[] = [
     method: "GET",
     path: `${PATH}/chains`,
     summary: "List the audit chains",
-    description: "One for each process that writes audit rows.",
+    description: "One for each data directory that audit rows were written from. A chain without a writer has no record: rows name it, and its verification finds them.",
     answer: { status: 200, about: "All of them", schema: auditChains },
     async run(call) {
       const chains = await listChains(call.services.directory.db);
