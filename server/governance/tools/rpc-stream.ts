@@ -50,7 +50,7 @@ export class RpcStream implements StreamCodec {
     for (const frame of this.cutter.push(piece)) {
       if (this.answered) break;
       const answer = this.answerIn(frame);
-      if (answer === null) out.push(this.id === null ? this.resumed(frame) : frame);
+      if (answer === null) out.push(this.other(frame));
       else if (answer !== "withheld") this.last = answer;
     }
     if (out.length > 0) this.begun = true;
@@ -66,8 +66,8 @@ export class RpcStream implements StreamCodec {
     return { complete: this.refusal === null && (this.last !== null || this.id === null || this.numbered), last: this.last, told: false };
   }
 
-  /** Of a stream that is read on: any answer may be in it. */
-  private resumed(frame: Uint8Array): Uint8Array {
+  /** What is not the answer that is waited for: on a stream that is read on any answer, on others one under another id. */
+  private other(frame: Uint8Array): Uint8Array {
     const text = decoder.decode(frame);
     if (!mayAnswer(text)) return frame;
     const data = frameData(text);
@@ -103,7 +103,8 @@ function mayAnswer(frame: string): boolean {
   return frame.includes('"result"') || frame.includes('"error"') || frame.includes("\\u");
 }
 
-function rewritten(frame: string, data: string): Uint8Array {
+/** The event with other data. */
+export function rewritten(frame: string, data: string): Uint8Array {
   const kept = frame.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
   return encoder.encode(`${[...kept, ...data.split("\n").map((line) => `data: ${line}`)].join("\n")}\n\n`);
 }

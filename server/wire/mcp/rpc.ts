@@ -1,3 +1,4 @@
+import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { editMembers, membersOf } from "../json-members.ts";
 import { repeatedName } from "../repeated-name.ts";
@@ -55,6 +56,17 @@ export function readUpstreamRpc(text: string): JsonObject | null {
     return isObject(value) ? value : null;
   } catch {
     return null;
+  }
+}
+
+/** The messages an upstream sent in one text: servers of the revision 2025-03-26 may send a list of them. */
+export function messagesIn(text: string): string[] {
+  if (!/^\s*\[/.test(text)) return [text];
+  try {
+    const list = exactValue(text);
+    return Array.isArray(list) ? list.map((message) => JSON.stringify(message)) : [text];
+  } catch {
+    return [text];
   }
 }
 

@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { rowOf } from "../support/admin.ts";
+import { events, type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
+import { startWorld, type World } from "../support/world.ts";
+import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
+
+/** Servers that keep to the letter of the protocol, or nearly so, and not to its habits. */
+let world: World;
+let team: Team;
+const servers: ScriptedToolServer[] = [];
+
+const at = (id: string) => `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
+
+beforeAll(async () => {
+  world = await startWorld();
+  team = await newTeam(world.admin, "odd");
+});
+afterAll(async () => {
+  await Promise.all(servers.map((server) => server.stop()));
+  await world.end();
+});
+
+async function serve(name: string, dialect: "handshake" | "stateless", answer: ScriptedAnswer, config: object = {}): Promise<{ id: string; server: ScriptedToolServer }> {
+  const server = startScriptedToolServer(dialect, answer);
+  servers.push(server);
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: server.baseUrl, timeout: 3 });
+  await grant(world.admin, name, id, [team.groupId], { ...config });
+  return { id, server };
+}
+
+async function sessionAt(id: string): Promise<Record<string, string>> {
+  const begun = await post(at(id), team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } } });
+  return { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+}
+
+const inSession = (id: number, method: string, params: object = {}) => ({ jsonrpc: "2.0", id, method, params });
+
+describe.each(["handshake", "stateless"] as const)("answers of a %s server in another form than usual", (dialect) => {
+  const TOOLS = { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [toolNamed("open"), toolNamed("closed")] };
+  const answerTo = (id: unknown) => JSON.stringify({ jsonrpc: "2.0", id, result: TOOLS });
+  const FORMS: Readonly<Record<number, (id: unknown) => Response>> = {
+    101: (id) => Response.json([JSON.parse(answerTo(id))]),
+    102: (id) => Response.json([{ jsonrpc: "2.0", method: "notifications/progress", params: { progressToken: 1, progress: 1 } }, JSON.parse(answerTo(id))]),
+    103: (id) => events(`data: [${answerTo(id)}]\n\n`),
+    104: (id) => new Response(answerTo(id), { headers: { "content-type": "text/plain" } }),
+    105: (id) => new Response(answerTo(id), { headers: { "content-type": "" } }),
+    106: (id) => events(`data: ${answerTo(String(id))}\n\ndata: ${answerTo(id)}\n\n`),
+    107: (id) => events(`data: ${answerTo(id)}\n\n`, 400),
+  };
+  let id = "";
+  let session: Record<string, string> = {};
+  let asked = 0;
+
+  beforeAll(async () => {
+    ({ id } = await serve(`forms ${dialect}`, dialect, (message) => (message?.method === "tools/list" ? FORMS[asked]?.(message.id) : undefined), { disabled_tools: ["closed"] }));
+    session = await sessionAt(id);
+  });
+
+  for (const form of Object.keys(FORMS).map(Number)) {
+    test(`a list loses what the caller may not use (${form})`, async () => {
+      asked = form;
+      const answers = [await post(at(id), team.apiKey, inSession(form, "tools/list"), session), await post(at(id), team.apiKey, stateless(form, "tools/list"))];
+      asked = 0;
+      for (const { text } of answers) expect(text).not.toContain("closed");
+      if (form !== 107) expect(answers.map(({ body }) => body.result.tools)).toEqual([[toolNamed("open")], [toolNamed("open")]]);
+    });
+  }
+});
+
+test("an answer that is no message of the protocol is not passed on; a refusal keeps its status", async () => {
+  const { id } = await serve("unreadable", "handshake", (message) => {
+    if (message?.method === "tools/call") return new Response("forty-two", { headers: { "content-type": "text/plain" } });
+    if (message?.method === "prompts/list") return new Response("no session", { status: 404 });
+    return message?.method === "tools/list" && message.params?.cursor === "x" ? new Response("closed", { status: 400 }) : undefined;
+  }, { disabled_tools: ["closed"] });
+  const session = await sessionAt(id);
+  const called = await post(at(id), team.apiKey, inSession(1, "tools/call", { name: "open" }), session);
+  expect([called.status, called.body.error.data.code]).toEqual([502, "upstream_invalid_response"]);
+  expect((await rowOf(world.admin, { server_id: id, mcp_method: "tools/call" })).error_type).toBe("upstream_invalid_response");
+  const lost = await fetch(at(id), { method: "POST", headers: { "content-type": "application/json", "x-api-key": team.apiKey, ...session }, body: JSON.stringify(inSession(2, "prompts/list")) });
+  expect([lost.status, await lost.text()]).toEqual([404, "no session"]);
+  const listed = await fetch(at(id), { method: "POST", headers: { "content-type": "application/json", "x-api-key": team.apiKey, ...session }, body: JSON.stringify(inSession(3, "tools/list", { cursor: "x" })) });
+  expect([listed.status, await listed.text()]).toEqual([400, ""]);
+});
