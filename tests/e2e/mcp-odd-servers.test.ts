@@ -82,3 +82,40 @@ test("an answer that is no message of the protocol is not passed on; a refusal k
   const listed = await fetch(at(id), { method: "POST", headers: { "content-type": "application/json", "x-api-key": team.apiKey, ...session }, body: JSON.stringify(inSession(3, "tools/list", { cursor: "x" })) });
   expect([listed.status, await listed.text()]).toEqual([400, ""]);
 });
+
+describe("discovery", () => {
+  const paged = (pages: (cursor: string | undefined) => Response | object): ScriptedAnswer => (message) => (message?.method === "tools/list" ? pages(message.params?.cursor) : undefined);
+  const refresh = (id: string) => world.admin.post(`/v1/admin/mcp-servers/${id}/refresh-capabilities`, {});
+
+  test("of a server whose texts no database holds keeps them as well as it can", async () => {
+    const { id } = await serve("unholdable", "handshake", (message) => {
+      if (message?.method === "initialize") return { protocolVersion: "2025-11-25", capabilities: { tools: {}, experimental: { "x\0": {} } }, serverInfo: { name: "n\0", version: "v\ud800" }, instructions: `${"i".repeat(19_999)}\u{1F600}` };
+      return message?.method === "tools/list" ? { tools: [toolNamed("open"), { ...toolNamed("b\0d"), description: "half \udc00" }] } : undefined;
+    });
+    const server = await world.admin.get(`/v1/admin/mcp-servers/${id}`);
+    expect([server.dialect, server.server_name, server.server_version, server.tools.map(({ name }: { name: string }) => name)]).toEqual(["handshake", "n\ufffd", "v\ufffd", ["open", "b\ufffdd"]]);
+    // What did not change is the same the next time.
+    expect((await refresh(id)).diff).toMatchObject({ added: [], removed: [], changed: [] });
+    const { snapshots } = await world.admin.get(`/v1/admin/mcp-servers/${id}/snapshots`);
+    expect(snapshots[0].tools[1]).toMatchObject({ name: "b\ufffdd", description: "half \ufffd" });
+  });
+
+  test.each(["handshake", "stateless"] as const)("of a %s server that breaks off its list in the middle keeps what was known", async (dialect) => {
+    let broken = false;
+    const { id } = await serve(`breaking ${dialect}`, dialect, paged((cursor) => (cursor === undefined ? { resultType: "complete", tools: [toolNamed("open")], nextCursor: "2" } : broken ? new Response("", { status: 500 }) : { resultType: "complete", tools: [toolNamed("late")], nextCursor: "" })));
+    broken = true;
+    expect(await refresh(id)).toMatchObject({ status: "inconclusive", diff: null, server: { tools: [{ name: "open" }, { name: "late" }] } });
+  });
+
+  test("and lists of a virtual server have every page, and a list without end is none", async () => {
+    let endless = false;
+    const { id } = await serve("many pages", "handshake", paged((cursor = "0") => ({ tools: [toolNamed(`tool_${cursor}`)], ...(endless || cursor !== "119" ? { nextCursor: String(Number(cursor) + 1) } : {}) })));
+    expect((await world.admin.get(`/v1/admin/mcp-servers/${id}`)).tools).toHaveLength(120);
+    const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "many pages", members: [{ mcp_server_id: id, slug: "m" }], group_ids: [team.groupId] });
+    const list = async () => (await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/list"))).body.result;
+    expect((await list()).tools).toHaveLength(120);
+    endless = true;
+    expect(await list()).toMatchObject({ tools: [], _meta: { "dev.gatehouse/unavailable": ["m"] } });
+    expect((await refresh(id)).status).toBe("inconclusive");
+  });
+});
