@@ -23,7 +23,7 @@ afterAll(async () => {
 async function serve(name: string, dialect: "handshake" | "stateless", answer: ScriptedAnswer, config: object = {}): Promise<{ id: string; server: ScriptedToolServer }> {
   const server = startScriptedToolServer(dialect, answer);
   servers.push(server);
-  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: server.baseUrl, timeout: 3 });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: server.baseUrl, timeout: 2 });
   await grant(world.admin, name, id, [team.groupId], { ...config });
   return { id, server };
 }
@@ -81,6 +81,17 @@ test("an answer that is no message of the protocol is not passed on; a refusal k
   expect([lost.status, await lost.text()]).toEqual([404, "no session"]);
   const listed = await fetch(at(id), { method: "POST", headers: { "content-type": "application/json", "x-api-key": team.apiKey, ...session }, body: JSON.stringify(inSession(3, "tools/list", { cursor: "x" })) });
   expect([listed.status, await listed.text()]).toEqual([400, ""]);
+});
+
+test("a stream that falls silent is ended, whatever its server logged before", async () => {
+  const { id } = await serve("silent", "handshake", (message) => {
+    if (message?.method !== "tools/call") return undefined;
+    const log = { jsonrpc: "2.0", method: "notifications/message", params: { level: "info", data: { id: 1 } } };
+    return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(log)}\n\n`)) }), { headers: { "content-type": "text/event-stream" } });
+  });
+  const called = await post(at(id), team.apiKey, inSession(1, "tools/call", { name: "open" }), await sessionAt(id));
+  expect(called.body).toEqual({ jsonrpc: "2.0", id: 1, error: { code: 4031, message: "The tool server did not answer in time.", data: { code: "upstream_timeout" } } });
+  expect((await rowOf(world.admin, { server_id: id, mcp_method: "tools/call" })).error_type).toBe("upstream_timeout");
 });
 
 describe("discovery", () => {

@@ -21,7 +21,7 @@ import { offeredToolsText } from "./offered-tools.ts";
 import { answerGate, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { accepted, errorIn } from "./relay.ts";
-import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, SENDER, untilAnswered } from "./rpc-stream.ts";
 import { listMustBeRead } from "./registered-tools.ts";
 import { type ClientShows, passedSession, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
@@ -125,10 +125,10 @@ function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, 
     return verdict === undefined && answer.value.result !== undefined ? refuse("internal_error") : (verdict ?? null);
   });
   // A stream behind no request, or one of changes, is silent until something happens.
-  const tooSilent = (ms: number) => {
-    if (id !== null && !codec.asked && ms >= timeoutMs) call.abort.abort("upstream_timeout" satisfies AbortReason);
+  const tooSilent = () => {
+    if (id !== null && !codec.asked) call.abort.abort("upstream_timeout" satisfies AbortReason);
   };
-  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(judged, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, refusal: (ended) => (ended ? codec.refusal : null) };
+  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, sender: SENDER, refusal: (ended) => (ended ? codec.refusal : null) };
 }
 
 interface Awaited {
