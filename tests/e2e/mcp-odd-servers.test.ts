@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf } from "../support/admin.ts";
+import { type RawStream, rawStream } from "../support/raw-stream.ts";
 import { events, type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
@@ -8,6 +9,7 @@ import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 let world: World;
 let team: Team;
 const servers: ScriptedToolServer[] = [];
+const streams: RawStream[] = [];
 
 const at = (id: string) => `${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`;
 
@@ -16,6 +18,7 @@ beforeAll(async () => {
   team = await newTeam(world.admin, "odd");
 });
 afterAll(async () => {
+  for (const stream of streams) stream.close();
   await Promise.all(servers.map((server) => server.stop()));
   await world.end();
 });
@@ -129,4 +132,47 @@ describe("discovery", () => {
     expect(await list()).toMatchObject({ tools: [], _meta: { "dev.gatehouse/unavailable": ["m"] } });
     expect((await refresh(id)).status).toBe("inconclusive");
   });
+});
+
+/** A handshake server that can lose its sessions, as one does that is started anew; whoever listens is told of a change at once. */
+function forgetful() {
+  const sessions = new Set<string | null>();
+  const feeds = new Set<ReadableStreamDefaultController<Uint8Array>>();
+  const listening = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    feeds.add(controller);
+    controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })}\n\n`));
+  };
+  const answer: ScriptedAnswer = (message, request) => {
+    if (message?.method === "initialize") {
+      const id = crypto.randomUUID();
+      sessions.add(id);
+      return Response.json({ jsonrpc: "2.0", id: message.id, result: { protocolVersion: "2025-11-25", capabilities: { tools: { listChanged: true } }, serverInfo: { name: "forgetful", version: "1" } } }, { headers: { "mcp-session-id": id } });
+    }
+    if (!sessions.has(request.headers.get("mcp-session-id"))) return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
+    return request.method === "GET" ? new Response(new ReadableStream({ start: listening }), { headers: { "content-type": "text/event-stream" } }) : undefined;
+  };
+  const forget = () => {
+    sessions.clear();
+    for (const controller of feeds) controller.close();
+    feeds.clear();
+  };
+  return { answer, forget };
+}
+
+const listen = (url: string) => {
+  const stream = rawStream(url, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" }, JSON.stringify(stateless("l", "subscriptions/listen", { notifications: { toolsListChanged: true } })));
+  streams.push(stream);
+  return stream;
+};
+
+test("who listens again to a server that was started anew hears it", async () => {
+  const { answer, forget } = forgetful();
+  const { id } = await serve("forgetful", "handshake", answer);
+  const before = listen(at(id));
+  await before.until("list_changed");
+  forget();
+  await before.until('"resultType":"complete"');
+  const after = listen(at(id));
+  await after.until('"toolsListChanged":true');
+  await after.until("list_changed");
 });

@@ -68,10 +68,17 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   if (isRefusal(credentials)) return credentials;
   const unrecorded = departure(call, server.url, null, parts);
   if (unrecorded !== null) return unrecorded;
-  const session = await pooledSession(server, { owner: principalOf(call), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
-  if (isRefusal(session)) return session;
-  const wanted = tellable(filter, session.capabilities);
-  const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;
+  const join = async () => {
+    const session = await pooledSession(server, { owner: principalOf(call), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
+    if (isRefusal(session)) return session;
+    const wanted = tellable(filter, session.capabilities);
+    const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;
+    return { session, wanted, joined };
+  };
+  let there = await join();
+  if (!isRefusal(there) && there.session.over) there = await join();
+  if (isRefusal(there)) return there;
+  const { wanted, joined } = there;
   if (joined === null) return silence(call);
   const subscribed: string[] = [];
   for (const uri of wanted.uris) {
