@@ -176,3 +176,61 @@ test("who listens again to a server that was started anew hears it", async () =>
   await after.until('"toolsListChanged":true');
   await after.until("list_changed");
 });
+
+describe("ids with more digits than a double has", () => {
+  const LONG = "9007199254740993";
+  const META = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}';
+  const ask = async (id: string, headers: Record<string, string>, body: string) => (await post(at(id), team.apiKey, body, headers)).text;
+
+  test.each(["handshake", "stateless"] as const)("are the caller's own again on answers and refusals of a %s server", async (dialect) => {
+    const { id } = await serve(`long ids ${dialect}`, dialect, (message) => (message?.method === "tools/call" ? { resultType: "complete", content: [] } : undefined), { disabled_tools: ["closed"] });
+    const session = await sessionAt(id);
+    for (const name of ["open", "closed"]) {
+      for (const [headers, meta] of [[session, ""], [{}, `,${META}`]] as const) {
+        const text = await ask(id, headers, `{"jsonrpc":"2.0","id":${LONG},"method":"tools/call","params":{"name":"${name}"${meta}}}`);
+        // A scripted server reads no more digits than this test does, so its own answers pass as it wrote them.
+        const passed = name === "open" && (dialect === "handshake") === (meta === "");
+        expect(text).toContain(`"id":${passed ? Number(LONG) : LONG},`);
+      }
+    }
+    expect((await rowOf(world.admin, { server_id: id, mcp_request_id: LONG })).mcp_method).toBe("tools/call");
+  });
+
+  test("are the server's own again on what a caller of the other dialect answers it", async () => {
+    const answered: string[] = [];
+    const { id, server } = await serve("asks", "handshake", (message) => {
+      if (message?.method !== "tools/call") return undefined;
+      const question = `{"jsonrpc":"2.0","id":${LONG},"method":"elicitation/create","params":{"message":"Who?","requestedSchema":{"type":"object","properties":{}}}}`;
+      return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${question}\n\n`)) }), { headers: { "content-type": "text/event-stream" } });
+    });
+    const call = (rest: string) => ask(id, {}, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open",${rest}${META}}}`);
+    const { requestState } = JSON.parse(await call("")).result;
+    await call(`"requestState":"${requestState}","inputResponses":{"input":{"action":"decline"}},`);
+    for (const { text } of server.seen) if (text.includes('"decline"')) answered.push(text);
+    expect(answered).toEqual([`{"jsonrpc":"2.0","id":${LONG},"result":{"action":"decline"}}`]);
+  });
+});
+
+test("a number and the text of it are two ids: to cancel one leaves the other", async () => {
+  let release: () => void = () => undefined;
+  let arrived: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const both = new Promise<void>((resolve) => {
+    let calls = 0;
+    arrived = () => void (++calls === 2 && resolve());
+  });
+  const { id } = await serve("two ids", "stateless", async (message) => {
+    if (message?.method !== "tools/call") return undefined;
+    arrived();
+    await released;
+    return { resultType: "complete", content: [] };
+  });
+  const session = await sessionAt(id);
+  const call = (requestId: number | string) => post(at(id), team.apiKey, { jsonrpc: "2.0", id: requestId, method: "tools/call", params: { name: "open" } }, session);
+  const [number, text] = [call(1), call("1")];
+  await both;
+  expect((await post(at(id), team.apiKey, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: "1" } }, session)).status).toBe(202);
+  expect((await text).body).toMatchObject({ id: "1", error: { code: 4031 } });
+  release();
+  expect((await number).body).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [] } });
+});

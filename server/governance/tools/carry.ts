@@ -6,7 +6,7 @@ import { bridgedErrorCode, handshakeResult, type Sender, statelessResult } from 
 import type { Capability } from "../../wire/mcp/capability.ts";
 import { type Dialect, logsAt } from "../../wire/mcp/dialect.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
-import { answers, edited, errorText, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
+import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
 import { type Ask, type Asked, askServer } from "./ask-server.ts";
 import { clientAnswer } from "./client-answers.ts";
@@ -82,15 +82,16 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
     const { done, value: message } = next;
     if (done === true || message === undefined) return null;
     if (answers(message.value, asked.id)) return message;
-    const { method, id } = message.value;
+    const { method } = message.value;
     if (typeof method !== "string") continue;
-    if (id === undefined) {
+    const id = idIn(memberText(message.text, "id"), message.value.id);
+    if (message.value.id === undefined) {
       if (isForCaller(errand, method, message.value)) yield message.text;
-    } else if (method === "ping") await asked.respond(resultText(id as RpcId, "{}"));
-    else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, message.value, parts);
+    } else if (method === "ping") await asked.respond(resultText(id, "{}"));
+    else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, id, message.value, parts);
     else {
       const answer = yield* relayedRequest(call, errand, method, memberText(message.text, "params"), parts);
-      await asked.respond("refusal" in answer ? errorText(id as RpcId, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
+      await asked.respond("refusal" in answer ? errorText(id, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
     }
   }
 }
@@ -155,17 +156,17 @@ function stateOwner(call: Call, errand: Errand): string {
 }
 
 /** A request of a handshake server as the stateless dialect asks it: the exchange waits, the caller is to come again. */
-function heldAnswer(call: Call, errand: Errand, asked: Asked, request: JsonObject, parts: ToolParts): string {
+function heldAnswer(call: Call, errand: Errand, asked: Asked, id: RpcId | null, request: JsonObject, parts: ToolParts): string {
   const needed = INPUT_CAPABILITY[String(request.method)];
   if (needed === undefined || errand.sender.capabilities[needed] === undefined) {
     // The server need not wait for what will never come.
-    void asked.respond(errorText(request.id as RpcId, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.end());
+    void asked.respond(errorText(id, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.end());
     return errorText(errand.id, needed === undefined ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." } : { code: -32021, message: `The tool server needs a client with the capability ${needed}.`, data: { requiredCapabilities: { [needed]: {} } } });
   }
   const held = hold(parts, asked);
   if (held === null) asked.end();
   if (held === null) return errorText(errand.id, { code: -32603, message: "Too many exchanges wait for input just now." });
-  const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held, request: request.id as JsonValue });
+  const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held, request: JSON.stringify(id) });
   const input = { method: request.method, ...(request.params === undefined ? {} : { params: request.params }) };
   return resultText(errand.id, JSON.stringify({ resultType: "input_required", inputRequests: { input }, requestState }));
 }
@@ -180,7 +181,7 @@ async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Ask
   if (response === undefined) return { error: errorText(errand.id, { code: -32602, message: "inputResponses must have `input`." }) };
   const unrecorded = beginResumed(call, errand, parts);
   if (unrecorded !== null) return { error: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
-  const say = `{"jsonrpc":"2.0","id":${JSON.stringify(state.request)},"result":${JSON.stringify(response)}}`;
+  const say = `{"jsonrpc":"2.0","id":${String(state.request)},"result":${JSON.stringify(response)}}`;
   return (await goOn(parts, String(state.held), say, call.abort.signal)) ?? { error: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
 }
 

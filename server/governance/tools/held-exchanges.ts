@@ -50,7 +50,8 @@ export function hold({ memory, letters }: Pick<ToolParts, "memory" | "letters">,
 /** What the server says goes to the process the caller has come to. */
 async function forward(asked: Asked, send: (letter: JsonObject) => Promise<void>): Promise<void> {
   try {
-    await send({ id: asked.id, serverInfo: asked.serverInfo });
+    // The gateway counts its own requests in a session.
+    await send({ id: asked.id as number, serverInfo: asked.serverInfo });
     for (;;) {
       const { done, value } = await asked.messages.next();
       await send(done === true ? { over: true } : { text: value.text });

@@ -59,7 +59,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
       return accepted();
     }
     // The server may know nothing yet of what the gateway holds.
-    if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message.params.requestId);
+    if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message);
   }
   if (request.envelope !== null && message?.method != null) {
     const mirrored = message.method === "tools/call" && request.capability !== null ? (knownTool(parts.memory, server, request.capability.name)?.params ?? []) : [];
