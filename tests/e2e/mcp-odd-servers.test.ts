@@ -204,7 +204,10 @@ describe("ids with more digits than a double has", () => {
       return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(`data: ${question}\n\n`)) }), { headers: { "content-type": "text/event-stream" } });
     });
     const call = (rest: string) => ask(id, {}, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"open",${rest}${META}}}`);
-    const { requestState } = JSON.parse(await call("")).result;
+    const asked = JSON.parse(await call(""));
+    const { requestState } = asked.result;
+    // Who comes again without the answer is asked again.
+    for (const given of ["", '"inputResponses":{"other":{}},']) expect(JSON.parse(await call(`"requestState":"${requestState}",${given}`))).toEqual(asked);
     await call(`"requestState":"${requestState}","inputResponses":{"input":{"action":"decline"}},`);
     for (const { text } of server.seen) if (text.includes('"decline"')) answered.push(text);
     expect(answered).toEqual([`{"jsonrpc":"2.0","id":${LONG},"result":{"action":"decline"}}`]);
@@ -233,4 +236,25 @@ test("a number and the text of it are two ids: to cancel one leaves the other", 
   expect((await text).body).toMatchObject({ id: "1", error: { code: 4031 } });
   release();
   expect((await number).body).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [] } });
+});
+
+test("an event whose lines end with CR alone does not wait for the next", async () => {
+  let proceed: () => void = () => undefined;
+  const proceeding = new Promise<void>((resolve) => (proceed = resolve));
+  const { id } = await serve("returns", "handshake", (message) => {
+    if (message?.method !== "tools/call") return undefined;
+    const write = (controller: ReadableStreamDefaultController<Uint8Array>, value: object) => controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\r\r`));
+    return new Response(new ReadableStream({
+      async start(controller) {
+        write(controller, { method: "notifications/progress", params: { progressToken: 1, progress: 1 } });
+        await proceeding;
+        write(controller, { id: message.id, result: { content: [] } });
+      },
+    }), { headers: { "content-type": "text/event-stream" } });
+  });
+  const stream = rawStream(at(id), "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, ...(await sessionAt(id)) }, JSON.stringify(inSession(5, "tools/call", { name: "open" })));
+  streams.push(stream);
+  await stream.until("progressToken");
+  proceed();
+  await stream.until('"id":5,"result"');
 });

@@ -45,7 +45,7 @@ const INPUT_CAPABILITY: Readonly<Record<string, string>> = { "elicitation/create
 export async function* carry(call: Call, errand: Errand, parts: ToolParts): Relay {
   const ask: Ask = { method: errand.method, params: errand.params, capability: errand.capability, arguments: errand.parsed.arguments, sender: errand.sender, id: errand.id };
   const resumed = errand.dialect === "stateless" && errand.server.dialect !== "stateless" ? await resume(call, errand, parts) : null;
-  if (resumed !== null && "error" in resumed) return resumed.error;
+  if (resumed !== null && "answer" in resumed) return resumed.answer;
   let asked: Asked | Refusal = resumed ?? (await askServer(call, errand.server, ask, parts));
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isAskRefusal(asked)) return asked;
@@ -166,23 +166,27 @@ function heldAnswer(call: Call, errand: Errand, asked: Asked, id: RpcId | null, 
   const held = hold(parts, asked);
   if (held === null) asked.end();
   if (held === null) return errorText(errand.id, { code: -32603, message: "Too many exchanges wait for input just now." });
-  const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held, request: JSON.stringify(id) });
   const input = { method: request.method, ...(request.params === undefined ? {} : { params: request.params }) };
-  return resultText(errand.id, JSON.stringify({ resultType: "input_required", inputRequests: { input }, requestState }));
+  return asking(errand, input, sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held, request: JSON.stringify(id), input }));
 }
 
-/** The held exchange a retry belongs to, told what the caller answered; null when it is no retry. */
-async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly error: string } | null> {
+function asking({ id }: Errand, input: JsonValue, requestState: string): string {
+  return resultText(id, JSON.stringify({ resultType: "input_required", inputRequests: { input }, requestState }));
+}
+
+/** The held exchange a retry belongs to, told what the caller answered, or what the caller is told at once; null when it is no retry. */
+async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly answer: string } | null> {
   const { requestState, inputResponses } = errand.parsed;
   if (requestState === undefined) return null;
   const state = typeof requestState === "string" ? unsealed(parts.secrets, "mcp-held", stateOwner(call, errand), requestState) : null;
-  if (state === null) return { error: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
+  if (typeof requestState !== "string" || state === null) return { answer: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
   const response = isObject(inputResponses) ? inputResponses.input : undefined;
-  if (response === undefined) return { error: errorText(errand.id, { code: -32602, message: "inputResponses must have `input`." }) };
+  // Who comes without the answer is asked again.
+  if (response === undefined) return { answer: asking(errand, state.input ?? null, requestState) };
   const unrecorded = beginResumed(call, errand, parts);
-  if (unrecorded !== null) return { error: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
+  if (unrecorded !== null) return { answer: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
   const say = `{"jsonrpc":"2.0","id":${String(state.request)},"result":${JSON.stringify(response)}}`;
-  return (await goOn(parts, String(state.held), say, call.abort.signal)) ?? { error: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
+  return (await goOn(parts, String(state.held), say, call.abort.signal)) ?? { answer: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
 }
 
 function beginResumed(call: Call, errand: Errand, parts: ToolParts): Refusal | null {
