@@ -142,7 +142,9 @@ function forgetful() {
     feeds.add(controller);
     controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/tools/list_changed" })}\n\n`));
   };
+  let away = false;
   const answer: ScriptedAnswer = (message, request) => {
+    if (away) return new Response("", { status: 503 });
     if (message?.method === "initialize") {
       const id = crypto.randomUUID();
       sessions.add(id);
@@ -151,13 +153,32 @@ function forgetful() {
     if (!sessions.has(request.headers.get("mcp-session-id"))) return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
     return request.method === "GET" ? new Response(new ReadableStream({ start: listening }), { headers: { "content-type": "text/event-stream" } }) : undefined;
   };
-  const forget = () => {
+  const forget = (goes = false) => {
+    away = goes;
     sessions.clear();
     for (const controller of feeds) controller.close();
     feeds.clear();
   };
   return { answer, forget };
 }
+
+test("who listens to a virtual server hears a member again that was away, and one that was not there at first", async () => {
+  const { answer, forget } = forgetful();
+  const [{ id: restarted }, { id: steady }] = [await serve("restarted", "handshake", answer), await serve("steady", "stateless", () => undefined)];
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "restarted", members: [{ mcp_server_id: restarted, slug: "r" }, { mcp_server_id: steady, slug: "s" }], group_ids: [team.groupId] });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const stream = listen(url);
+  await stream.until("list_changed");
+  const heard = stream.count("list_changed");
+  forget(true);
+  const refused = listen(at(restarted));
+  await refused.until("upstream_unreachable");
+  const late = listen(url);
+  await late.until('"toolsListChanged":true');
+  expect(late.count("list_changed")).toBe(0);
+  forget();
+  await Promise.all([stream.until("list_changed", heard + 1), late.until("list_changed")]);
+});
 
 const listen = (url: string) => {
   const stream = rawStream(url, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" }, JSON.stringify(stateless("l", "subscriptions/listen", { notifications: { toolsListChanged: true } })));

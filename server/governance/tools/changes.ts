@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Sender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, tellable, tellsOf, writeFilter } from "../../wire/mcp/changes.ts";
@@ -78,8 +78,8 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   let there = await join();
   if (!isRefusal(there) && there.session.over) there = await join();
   if (isRefusal(there)) return there;
-  const { wanted, joined } = there;
-  if (joined === null) return silence(call);
+  const { session, wanted, joined } = there;
+  if (joined === null) return session.feedless || !asksForSomething(wanted) ? silence(call) : refuse("upstream_unreachable", "The tool server could not be listened to.");
   const subscribed: string[] = [];
   for (const uri of wanted.uris) {
     const before = joined.feed.uris.get(uri) ?? 0;

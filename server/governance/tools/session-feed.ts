@@ -156,7 +156,7 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
     if (!isRefusal(response)) {
       await response.body?.cancel().catch(() => undefined);
       if (await isForgotten(session, server, credentials, parts)) dropSession(session, parts);
-      else session.feedless = true;
+      else if (response.status < 500) session.feedless = true;
     }
     end();
     return false;

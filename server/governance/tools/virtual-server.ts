@@ -2,7 +2,7 @@ import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
-import type { ChangeFilter } from "../../wire/mcp/changes.ts";
+import { type ChangeFilter, tellable } from "../../wire/mcp/changes.ts";
 import { type Sender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
 import { MOST_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
 import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../../wire/mcp/namespace.ts";
@@ -14,6 +14,7 @@ import { answerGate } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
 import { type Changes, openChanges } from "./changes.ts";
+import { keptChanges } from "./kept-changes.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { Relay } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
@@ -66,20 +67,22 @@ function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
   return all;
 }
 
-/** What each member tells, under the addresses the virtual server gives its resources. A member that cannot be reached tells nothing. */
-async function memberChanges(call: Call, targets: readonly ToolTarget[], filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes[]> {
-  const opened = await Promise.all(
+/** What each member tells, under the addresses the virtual server gives its resources. One that cannot be reached tells of itself once it can. */
+function memberChanges(call: Call, targets: readonly ToolTarget[], filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes[]> {
+  return Promise.all(
     targets.map(async ({ server, slug }) => {
       const own = filter.uris.flatMap((uri) => {
         const named = memberOf({ type: "resource", name: uri });
         return named?.slug === slug ? [named.capability.name] : [];
       });
-      const changes = await openChanges(call, server, { ...filter, uris: own }, sender, parts);
-      return isRefusal(changes) ? [] : [namespacedChanges(slug ?? "", changes)];
+      const wish = { ...filter, uris: own };
+      const open = () => openChanges(call, server, wish, sender, parts);
+      const first = await open();
+      if (isRefusal(first)) tag(call, "member_unavailable");
+      const [there, promised] = isRefusal(first) ? [null, tellable(wish, server.capabilities)] : [first, first.honoured];
+      return namespacedChanges(slug ?? "", keptChanges(there, promised, open, call.abort.signal));
     }),
   );
-  if (opened.some((one) => one.length === 0)) tag(call, "member_unavailable");
-  return opened.flat();
 }
 
 function namespacedChanges(slug: string, { honoured, notifications, close }: Changes): Changes {
