@@ -180,8 +180,8 @@ test("who listens to a virtual server hears a member again that was away, and on
   await Promise.all([stream.until("list_changed", heard + 1), late.until("list_changed")]);
 });
 
-const listen = (url: string) => {
-  const stream = rawStream(url, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" }, JSON.stringify(stateless("l", "subscriptions/listen", { notifications: { toolsListChanged: true } })));
+const listen = (url: string, notifications: object = { toolsListChanged: true }) => {
+  const stream = rawStream(url, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" }, JSON.stringify(stateless("l", "subscriptions/listen", { notifications })));
   streams.push(stream);
   return stream;
 };
@@ -257,6 +257,27 @@ test("a number and the text of it are two ids: to cancel one leaves the other", 
   expect((await text).body).toMatchObject({ id: "1", error: { code: 4031 } });
   release();
   expect((await number).body).toEqual({ jsonrpc: "2.0", id: 1, result: { content: [] } });
+});
+
+test("a handshake server is told when nobody waits or listens any more", async () => {
+  const told = new Map<string, (params: unknown) => void>();
+  const telling = (method: string) => new Promise<any>((resolve) => told.set(method, resolve));
+  const [cancelled, subscribed, unsubscribed] = [telling("notifications/cancelled"), telling("resources/subscribe"), telling("resources/unsubscribe")];
+  const silent = (...begin: Uint8Array[]) => new Response(new ReadableStream({ start: (controller) => begin.forEach((piece) => controller.enqueue(piece)) }), { headers: { "content-type": "text/event-stream" } });
+  let call: unknown;
+  const { id } = await serve("told", "handshake", (message, request) => {
+    told.get(message?.method ?? "")?.(message?.params);
+    if (request.method === "GET") return silent(new TextEncoder().encode(": open\n\n"));
+    if (message?.method === "tools/call") call = message.id;
+    return message?.method === "tools/call" ? silent(new TextEncoder().encode(": working\n\n")) : message?.method?.startsWith("resources/") && message.method.endsWith("subscribe") ? {} : undefined;
+  });
+  expect((await post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" }))).body.error.data.code).toBe("upstream_timeout");
+  expect((await cancelled).requestId).toBe(call);
+  const stream = listen(at(id), { resourceSubscriptions: ["test://note"] });
+  expect(await subscribed).toEqual({ uri: "test://note" });
+  await stream.until("acknowledged");
+  stream.close();
+  expect(await unsubscribed).toEqual({ uri: "test://note" });
 });
 
 test("an event whose lines end with CR alone does not wait for the next", async () => {

@@ -50,6 +50,11 @@ export async function askServer(call: Call, server: ToolServerEntry, ask: Ask, p
   return server.dialect === "stateless" ? askStateless(call, server, ask, parts, true) : askHandshake(call, server, ask, parts, true);
 }
 
+/** Tells a handshake server that nobody waits for its answer any more: to hang up does not say so in its dialect. */
+export function giveUp({ session, id, respond }: Asked, reason: string): void {
+  if (session !== null) void respond(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason })));
+}
+
 async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts, mayRetry: boolean): Promise<Asked | Refusal> {
   const version = isStatelessVersion(server.protocolVersion) ? server.protocolVersion : STATELESS_VERSION;
   const body = requestText(ask.id, ask.method, statelessParams(ask.params, { ...ask.sender, version }));

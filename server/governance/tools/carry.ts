@@ -8,7 +8,7 @@ import { type Dialect, logsAt } from "../../wire/mcp/dialect.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
-import { type Ask, type Asked, askServer } from "./ask-server.ts";
+import { type Ask, type Asked, askServer, giveUp } from "./ask-server.ts";
 import { clientAnswer } from "./client-answers.ts";
 import { goOn, hold } from "./held-exchanges.ts";
 import type { Relay } from "./relay.ts";
@@ -106,7 +106,10 @@ async function withinSilence(asked: Asked, timeoutMs: number): Promise<IteratorR
     const message = asked.messages.next();
     message.catch(() => undefined);
     const first = await Promise.race([message, silence]);
-    if (first === "silent") asked.abort.abort("upstream_timeout");
+    if (first === "silent") {
+      giveUp(asked, "no answer came in time");
+      asked.abort.abort("upstream_timeout");
+    }
     return first;
   } finally {
     clearTimeout(timer);

@@ -99,7 +99,8 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
         if (left > 0) joined.feed.uris.set(uri, left);
         else {
           joined.feed.uris.delete(uri);
-          void takes(call, server, "resources/unsubscribe", uri, sender, parts);
+          // Also where the caller hung up, which ends every other request of the call.
+          void takes({ ...call, abort: new AbortController() }, server, "resources/unsubscribe", uri, sender, parts);
         }
       }
     },
