@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { rowOf } from "../support/admin.ts";
 import { type RawStream, rawStream } from "../support/raw-stream.ts";
 import { events, type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
 import { startWorld, type World } from "../support/world.ts";
-import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
+import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
 
 /** Servers that keep to the letter of the protocol, or nearly so, and not to its habits. */
 let world: World;
@@ -278,6 +281,51 @@ test("a handshake server is told when nobody waits or listens any more", async (
   await stream.until("acknowledged");
   stream.close();
   expect(await unsubscribed).toEqual({ uri: "test://note" });
+});
+
+test("a server has its whole time again from when it was answered", async () => {
+  const encoder = new TextEncoder();
+  let answered: () => void = () => undefined;
+  const { id } = await serve("thinks", "handshake", (message) => {
+    if (message?.method === undefined && message !== null) answered();
+    if (message?.method !== "tools/call") return undefined;
+    const say = (value: object) => encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\n\n`);
+    return new Response(new ReadableStream({
+      start(controller) {
+        controller.enqueue(say({ id: 1, method: "elicitation/create", params: { message: "Who?", requestedSchema: { type: "object", properties: {} } } }));
+        answered = () => void setTimeout(() => controller.enqueue(say({ id: message.id, result: { content: [{ type: "text", text: "thought" }] } })), 1_200);
+      },
+    }), { headers: { "content-type": "text/event-stream" } });
+  });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "thinks", members: [{ mcp_server_id: id, slug: "t" }], group_ids: [team.groupId] });
+  const client = new Client({ name: "slow", version: "1" }, { capabilities: { elicitation: {} } });
+  client.setRequestHandler(ElicitRequestSchema, async () => {
+    await Bun.sleep(1_200);
+    return { action: "accept" as const, content: {} };
+  });
+  await client.connect(new StreamableHTTPClientTransport(new URL(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`), { requestInit: { headers: { "x-api-key": team.apiKey } } }) as never);
+  expect(textOf(await client.callTool({ name: "t__open", arguments: {} }))).toBe("thought");
+  await client.close();
+});
+
+test("a server that goes on without the answer it asked for is not kept waiting by it", async () => {
+  const encoder = new TextEncoder();
+  const { id, server } = await serve("impatient", "handshake", (message) => {
+    if (message?.method !== "tools/call") return undefined;
+    const say = (value: object) => encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\n\n`);
+    const ask = (question: number) => say({ id: question, method: "elicitation/create", params: { message: `Who ${question}?`, requestedSchema: { type: "object", properties: {} } } });
+    const rest = [ask(1), ask(2), say({ method: "notifications/cancelled", params: { requestId: 1, reason: "too late" } }), say({ id: message.id, result: { content: [{ type: "text", text: "went on" }] } })];
+    return new Response(new ReadableStream({ start: (controller) => rest.forEach((piece) => controller.enqueue(piece)) }), { headers: { "content-type": "text/event-stream" } });
+  });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "impatient", members: [{ mcp_server_id: id, slug: "i" }], group_ids: [team.groupId] });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const begun = await post(url, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "raw", version: "1" } } });
+  const called = await post(url, team.apiKey, inSession(1, "tools/call", { name: "i__open" }), { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" });
+  const messages = called.text.split("\n").filter((line) => line.startsWith("data: ")).map((line) => JSON.parse(line.slice(6)));
+  expect(messages.map(({ method, params, result }) => [method, params?.message ?? params?.reason ?? result?.content[0].text])).toEqual([["elicitation/create", "Who 1?"], ["elicitation/create", "Who 2?"], ["notifications/cancelled", "too late"], [undefined, "went on"]]);
+  expect(messages[2].params.requestId).toBe(messages[0].id);
+  // Nor is it told that there is no answer to what is over.
+  expect(server.seen.filter(({ text }) => text.includes('"error"'))).toEqual([]);
 });
 
 test("an event whose lines end with CR alone does not wait for the next", async () => {

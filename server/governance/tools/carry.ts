@@ -75,9 +75,12 @@ function isAskRefusal(asked: Asked | Refusal): asked is Refusal {
 
 /** What comes before the answer, and the answer; a text is one that is already the caller's. */
 async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: ToolParts): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
+  // Of questions the caller has not answered yet: their ids on its stream, by those the server gave them.
+  const questions = new Map<string, string>();
+  let answeredAt = 0;
   for (;;) {
     // Not `for await`: an exchange that is held must not be closed by leaving the loop.
-    const next = await withinSilence(asked, errand.server.timeoutMs);
+    const next = await withinSilence(asked, errand.server.timeoutMs, () => (questions.size > 0 ? Number.POSITIVE_INFINITY : answeredAt));
     if (next === "silent") return refuse("upstream_timeout", "The tool server did not answer in time.");
     const { done, value: message } = next;
     if (done === true || message === undefined) return null;
@@ -86,21 +89,41 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
     if (typeof method !== "string") continue;
     const id = idIn(memberText(message.text, "id"), message.value.id);
     if (message.value.id === undefined) {
-      if (isForCaller(errand, method, message.value)) yield message.text;
+      const takenBack = method === "notifications/cancelled" && isObject(message.value.params) ? questions.get(JSON.stringify(message.value.params.requestId)) : undefined;
+      if (takenBack !== undefined) yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: takenBack }));
+      else if (isForCaller(errand, method, message.value)) yield message.text;
     } else if (method === "ping") await asked.respond(resultText(id, "{}"));
     else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, id, message.value, parts);
     else {
-      const answer = yield* relayedRequest(call, errand, method, memberText(message.text, "params"), parts);
-      await asked.respond("refusal" in answer ? errorText(id, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
+      // The server need not wait for the answer, so what it says meanwhile is read on.
+      const question = questionFor(errand, method, memberText(message.text, "params"), asked.abort.signal, parts);
+      const respond = (answer: Given) => asked.respond("refusal" in answer ? errorText(id, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
+      if ("code" in question) await respond({ refusal: question });
+      else {
+        const key = JSON.stringify(id);
+        questions.set(key, question.id);
+        void question.given.then((answer) => {
+          questions.delete(key);
+          answeredAt = performance.now();
+          return asked.abort.signal.aborted ? undefined : respond(answer);
+        });
+        yield question.text;
+      }
     }
   }
 }
 
-/** The next message, unless the server is silent for too long: then the exchange is over. */
-async function withinSilence(asked: Asked, timeoutMs: number): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
+/** The next message, unless the server is silent for too long: then the exchange is over. It may be until `excused`. */
+async function withinSilence(asked: Asked, timeoutMs: number, excused: () => number): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const since = performance.now();
   const silence = new Promise<"silent">((resolve) => {
-    timer = setTimeout(() => resolve("silent"), timeoutMs);
+    const look = () => {
+      const left = Math.max(since, excused()) + timeoutMs - performance.now();
+      if (left > 0) timer = setTimeout(look, Math.min(left, timeoutMs));
+      else resolve("silent");
+    };
+    timer = setTimeout(look, timeoutMs);
   });
   try {
     const message = asked.messages.next();
@@ -126,22 +149,23 @@ function isForCaller({ dialect, sender }: Errand, method: string, message: JsonO
 /** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
 type Given = { readonly given: JsonObject } | { readonly refusal: Refusal };
 
-/** A request that goes out on the caller's own stream, and what the caller answers. */
-async function* relayedRequest(call: Call, errand: Errand, method: string, params: string | null, parts: ToolParts): AsyncGenerator<string, Given> {
+/** A request that is to go out on the caller's own stream, and what the caller answers. */
+function questionFor(errand: Errand, method: string, params: string | null, signal: AbortSignal, parts: ToolParts): { readonly id: string; readonly text: string; readonly given: Promise<Given> } | Refusal {
   const needed = INPUT_CAPABILITY[method];
-  if (errand.session === null || needed === undefined || errand.sender.capabilities[needed] === undefined) return { refusal: refuse("input_not_supported") };
+  if (errand.session === null || needed === undefined || errand.sender.capabilities[needed] === undefined) return refuse("input_not_supported");
   const id = `gw-${ulid()}`;
-  const answer = clientAnswer(parts, errand.session, id, call.abort.signal);
-  yield requestText(id, method, params);
-  const given = await answer;
-  return given === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given };
+  const given = clientAnswer(parts, errand.session, id, signal).then((answer) => (answer === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given: answer }));
+  return { id, text: requestText(id, method, params), given };
 }
 
 async function* askedOfClient(call: Call, errand: Errand, requests: JsonObject, parts: ToolParts): AsyncGenerator<string, Given> {
   const responses: JsonObject = {};
   for (const [key, request] of Object.entries(requests)) {
     if (!isObject(request) || typeof request.method !== "string") return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
-    const answer = yield* relayedRequest(call, errand, request.method, request.params === undefined ? null : JSON.stringify(request.params), parts);
+    const question = questionFor(errand, request.method, request.params === undefined ? null : JSON.stringify(request.params), call.abort.signal, parts);
+    if ("code" in question) return { refusal: question };
+    yield question.text;
+    const answer = await question.given;
     if ("refusal" in answer) return answer;
     if (answer.given.result === undefined) return { refusal: refuse("input_not_supported", notGiven(answer.given.error)) };
     responses[key] = answer.given.result;
