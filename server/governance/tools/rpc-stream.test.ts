@@ -64,20 +64,15 @@ test("a server has asked when it sent a request, not when it told of something w
   expect(asked({ method: "elicitation/create", id: 0, params: {} })).toBe(true);
 });
 
-test("a silence is over when its time is, whenever comments go out", async () => {
+test.each([20, 60_000])("a silence is over when its time is, whether comments go out every %d ms", async (everyMs) => {
   let over: () => void = () => undefined;
   const ended = new Promise<"over">((resolve) => {
     over = () => resolve("over");
   });
-  const reader = keptAlive(new ReadableStream<Uint8Array>().getReader(), 400, { ms: 500, over });
-  const read = async () => {
-    for (let comments = 0; ; comments++) {
-      const next = await Promise.race([reader.read(), ended]);
-      if (next === "over") return comments;
-      expect(next.value).toBe(KEEP_ALIVE);
-    }
-  };
-  const began = performance.now();
-  await read();
-  expect(performance.now() - began).toBeLessThan(790);
+  const reader = keptAlive(new ReadableStream<Uint8Array>().getReader(), everyMs, { ms: 50, over });
+  for (;;) {
+    const next = await Promise.race([ended, reader.read()]);
+    if (next === "over") break;
+    expect(next.value).toBe(KEEP_ALIVE);
+  }
 });
