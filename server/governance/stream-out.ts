@@ -42,7 +42,8 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
     return parts.end(how);
   };
 
-  const torn = (reason: string): Refusal => (abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout") : refuse("upstream_interrupted", undefined, { reason }));
+  const told = (what: string) => (answer.sender === undefined ? undefined : `The ${answer.sender} ${what}.`);
+  const torn = (reason: string): Refusal => (abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", told("did not answer in time")) : refuse("upstream_interrupted", told("broke off its answer"), { reason }));
 
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
@@ -66,10 +67,10 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
           idle.pause();
           if (ended) return;
           if (done) {
-            const { complete, last, told } = answer.codec.end();
+            const { complete, last, told: known } = answer.codec.end();
             const refusal = answer.refusal?.(true) ?? null;
             const failure = refusal ?? (complete ? null : answer.codec.providerError !== null ? refuse("upstream_interrupted", undefined, { reason: answer.codec.providerError }) : torn("the stream ended before its answer did"));
-            how = { failure, abandoned: null, last, told: told && refusal === null };
+            how = { failure, abandoned: null, last, told: known && refusal === null };
             break;
           }
           const piece = answer.codec.push(value);

@@ -48,6 +48,8 @@ export interface StreamAnswer {
   readonly inputCharacters: number | null;
   /** Longest silence, milliseconds; the gateway's own when left out. */
   readonly idleMs?: number;
+  /** Who sends it, as errors call it; the model provider when left out. */
+  readonly sender?: string;
   /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */
   readonly refusal?: (ended: boolean) => Refusal | null;
 }

@@ -30,7 +30,8 @@ export function parsedExactly(json: string, replace: (source: string, written: s
   return JSON.parse(json, revive as Reviver);
 }
 
-const rawJson = (text: string): unknown => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
+/** Written as JSON it is the text itself. */
+export const rawJson = (text: string): unknown => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
 
 /** A value that is written as JSON again with every digit it came with. */
 export function exactValue(json: string): unknown {

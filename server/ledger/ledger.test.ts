@@ -72,6 +72,21 @@ test("a call sealed twice keeps its one row", async () => {
   await expectIntact(ledger.chainId, 1);
 });
 
+test("a call that is over cannot begin: the next start would make a second row of it", async () => {
+  const directory = temporaryDirectory();
+  const ledger = await testLedger(database.db, directory);
+  const row = callRow();
+  ledger.begin(row);
+  await ledger.seal(row);
+  expect(() => ledger.begin(row)).toThrow("the call is over");
+  await ledger.close();
+  const again = await testLedger(database.db, directory);
+  await again.seal(callRow());
+  await again.close();
+  expect(await rowsOf(again.chainId)).toHaveLength(2);
+  await expectIntact(again.chainId, 2);
+});
+
 test("characters the database cannot hold do not stop the chain", async () => {
   const ledger = await testLedger(database.db, temporaryDirectory());
   await ledger.seal(callRow({ endpoint: "/\0\ud800", request_body_preview: "\0", custom_metadata: { "\0": "\udfff" } }));

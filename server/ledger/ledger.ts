@@ -72,7 +72,8 @@ export interface Ledger {
   readonly chainId: string;
   /**
    * Records that a call is about to leave for its upstream, with what is known of it; written before it returns. A call
-   * that never leaves needs none. Throws `JournalFailed`: the call must then not be served.
+   * that never leaves needs none. Throws `JournalFailed`: the call must then not be served. Throws for a call whose row
+   * is sealed: nothing leaves for it any more.
    */
   begin(row: AuditRow): void;
   /**
@@ -195,6 +196,8 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
     return {
       chainId,
       begin(row) {
+        // A marker behind its row would be a second row after the next start.
+        if (row.chain_seq != null) throw new Error("the call is over: its row is sealed");
         journal.begin(row.id as string, JSON.stringify(row));
       },
       seal(row, alone) {

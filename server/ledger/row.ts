@@ -1,6 +1,7 @@
 import { isTimestamp } from "@gatehouse/ledger-format/canonical";
 import type { AuditRow, FieldType } from "@gatehouse/ledger-format/fields";
 import { isoMicros } from "../kernel/clock.ts";
+import { isStorableText, storableText, storableValue } from "../kernel/storable.ts";
 import { PLACE_OF, RowColumns, TYPES } from "./row-line.ts";
 
 const ID = /^[0-9A-Za-z_-]{1,64}$/;
@@ -28,8 +29,6 @@ export function storableRow(row: AuditRow): RowColumns {
   }
   return columns;
 }
-
-const isStorableText = (text: string): boolean => text.isWellFormed() && !text.includes("\0");
 
 function fits(type: FieldType, value: unknown): boolean {
   switch (type) {
@@ -77,20 +76,11 @@ function ofType(type: FieldType, value: unknown): unknown {
   }
 }
 
-const storableText = (text: string): string => text.toWellFormed().replaceAll("\0", "\ufffd");
-
 /** A value that cannot be serialised (a cycle, a BigInt) is left out rather than costing the row. */
 function storableJson(value: unknown): unknown {
   try {
-    return walk(JSON.parse(JSON.stringify(value)));
+    return storableValue(JSON.parse(JSON.stringify(value)));
   } catch {
     return null;
   }
-}
-
-function walk(value: unknown): unknown {
-  if (typeof value === "string") return storableText(value);
-  if (Array.isArray(value)) return value.map(walk);
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [storableText(key), walk(inner)]));
 }

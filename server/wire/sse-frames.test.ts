@@ -26,6 +26,13 @@ describe("cutting a stream into frames", () => {
     );
   });
 
+  test("a frame is whole with its blank line, also where that may be the last that comes for a while", () => {
+    for (const eol of ["\n", "\r\n", "\r"]) {
+      const frame = `event: x${eol}data: a${eol}${eol}`;
+      expect(new FrameCutter().push(encoder.encode(frame)).map((cut) => decoder.decode(cut))).toEqual([frame]);
+    }
+  });
+
   test("joins the data lines of one event and ignores comments", () => {
     expect(frameData(": hello\nevent: x\ndata: a\ndata:b\n\n")).toBe("a\nb");
     expect(frameData(": keep-alive\n\n")).toBeNull();

@@ -81,7 +81,9 @@ function cutAtAnyBreak(bytes: Uint8Array, frames: Uint8Array[]): number {
     if (next >= bytes.length) break;
     const d = bytes[next] as number;
     if (d === LF || d === CR) {
-      if (d === CR && next + 1 === bytes.length) break;
+      // Unless the line before ended with CR alone: then there is no such half, and a sender who waits for an answer sends nothing more.
+      const aloneBefore = c === CR && next === i + 1;
+      if (d === CR && next + 1 === bytes.length && !aloneBefore) break;
       const end = d === CR && bytes[next + 1] === LF ? next + 2 : next + 1;
       frames.push(bytes.subarray(start, end));
       start = end;

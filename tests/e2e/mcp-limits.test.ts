@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { rowOf, signIn } from "../support/admin.ts";
 import { testDatabase } from "../support/database.ts";
 import { removeDirectory, startGateway } from "../support/gateway.ts";
+import { startScriptedToolServer } from "../support/scripted-tool-server.ts";
 import { startHandshakeServer, startStatelessServer, type ToolServerFixture } from "../support/tool-servers.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
@@ -148,6 +149,26 @@ test("a run's ceilings stop its tool calls as well", async () => {
   let late = await post(at(ids.modern), team.apiKey, echo(), run);
   while (late.status === 200 && Date.now() < deadline) late = await post(at(ids.modern), team.apiKey, echo(), run);
   expect([late.status, late.body.error.data.code]).toEqual([429, "run_ceiling_reached"]);
+});
+
+test("rows in the texts of resources count as well", async () => {
+  const text = JSON.stringify([1, 2, 3, 4]);
+  const server = startScriptedToolServer("stateless", (message) => {
+    if (message?.method === "tools/call") return { resultType: "complete", content: [{ type: "resource", resource: { uri: "test://rows", text } }] };
+    return message?.method === "resources/read" ? { resultType: "complete", contents: [{ uri: "test://rows", text }], ttlMs: 0, cacheScope: "private" } : undefined;
+  });
+  const { id } = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "rows", base_url: server.baseUrl });
+  const team = await newTeam(world.admin, "rows");
+  await grant(world.admin, "rows", id, [team.groupId]);
+  for (const [most, codes] of [[4, [undefined, undefined]], [3, ["tool_result_too_large", "tool_result_too_large"]]] as const) {
+    await set(`${team.groupId}/mcp-servers/${id}/limits`, { limits: { data: { max_rows_per_query: most } } });
+    const answers = () => Promise.all([post(at(id), team.apiKey, stateless(1, "tools/call", { name: "open" })), post(at(id), team.apiKey, stateless(2, "resources/read", { uri: "test://rows" }))]);
+    let given = await answers();
+    // A change reaches calls within a second.
+    for (let n = 0; n < 100 && given.some(({ body }, index) => body.error?.data.code !== codes[index]); n++) given = await answers();
+    expect(given.map(({ body }) => body.error?.data.code)).toEqual([...codes]);
+  }
+  await server.stop();
 });
 
 test("a restart does not begin a day's calls anew", async () => {

@@ -35,10 +35,11 @@ function itemsIn(result: JsonObject): number {
   return Math.max(0, ...["content", "contents", "messages"].map((name) => lengthOf(result[name])));
 }
 
-/** Rows as tools give them: a list, alone or as a member, structured or as JSON in a text. */
-function rowsIn(result: JsonObject): number {
-  const texts = Array.isArray(result.content) ? result.content.flatMap((item) => (isObject(item) && typeof item.text === "string" ? [parsed(item.text)] : [])) : [];
-  return Math.max(0, ...[result.structuredContent, ...texts].map(longestList));
+/** Rows as tools give them: a list, alone or as a member, structured or as JSON in a text, be it that of a resource. */
+function rowsIn({ structuredContent, content, contents }: JsonObject): number {
+  const items = [content, contents].flatMap((list) => (Array.isArray(list) ? list : [])).filter(isObject);
+  const texts = items.map(({ text, resource }) => (isObject(resource) ? resource.text : text)).filter((text) => typeof text === "string");
+  return Math.max(0, ...[structuredContent, ...texts.map(parsed)].map(longestList));
 }
 
 function longestList(value: JsonValue | undefined): number {

@@ -13,7 +13,7 @@ import { Aside } from "./aside.ts";
 import { departure } from "./departure.ts";
 import { filteredList, knownTool } from "./listed-tools.ts";
 import { keepFeed } from "./session-feed.ts";
-import { dropSession, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
+import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
@@ -45,11 +45,14 @@ export interface Asked {
   respond(text: string): Promise<void>;
 }
 
-const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
-
 /** Asks a server; a refusal when no message of it will come. */
 export async function askServer(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts): Promise<Asked | Refusal> {
   return server.dialect === "stateless" ? askStateless(call, server, ask, parts, true) : askHandshake(call, server, ask, parts, true);
+}
+
+/** Tells a handshake server that nobody waits for its answer any more: to hang up does not say so in its dialect. */
+export function giveUp({ session, id, respond }: Asked, reason: string): void {
+  if (session !== null) void respond(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason })));
 }
 
 async function askStateless(call: Call, server: ToolServerEntry, ask: Ask, parts: ToolParts, mayRetry: boolean): Promise<Asked | Refusal> {
@@ -132,17 +135,6 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
 
 /** What a client says it can be asked for. */
 const ASKING = ["elicitation", "sampling", "roots"];
-
-/** Whether the server does not know the session (any more): some say so as a bad request. */
-async function forgotSession(response: Response): Promise<boolean> {
-  if (response.status === 404) {
-    void response.body?.cancel().catch(() => undefined);
-    return true;
-  }
-  if (response.status !== 400) return false;
-  const error = (await finalMessage(upstreamMessages(response.clone()), null))?.value.error;
-  return isObject(error) && (error.code === -32000 || error.code === -32001);
-}
 
 /** Sets the level of the session's logs to the most talkative anybody of its callers asked for; each gets what it asked for. */
 async function setLevel(session: PooledSession, level: string, post: (body: string, abort: AbortController) => Promise<Response | Refusal>): Promise<void> {

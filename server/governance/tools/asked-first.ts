@@ -5,7 +5,7 @@ import type { Call } from "../call.ts";
 import { tag } from "../record/tag.ts";
 import { type Answer, isRefusal, type StreamAnswer } from "../surface.ts";
 import { errorOf, EVENT_STREAM_HEADERS } from "./relay.ts";
-import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
+import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
 
 /** A call that is held on its caller's own stream until what `ask` asks for has come. */
 export interface HeldCall {
@@ -72,5 +72,5 @@ export function askedFirst(call: Call, { ask, headers }: HeldCall, answer: () =>
     push: (piece) => (inner === null ? piece : inner.codec.push(piece)),
     end: () => inner?.codec.end() ?? { complete: last !== null, last, told: false },
   };
-  return { kind: "stream", status: 200, headers: { ...EVENT_STREAM_HEADERS, ...headers }, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null, refusal: (ended) => (failed !== null && ended ? failed : (inner?.refusal?.(ended) ?? null)) };
+  return { kind: "stream", status: 200, headers: { ...EVENT_STREAM_HEADERS, ...headers }, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null, sender: SENDER, refusal: (ended) => (failed !== null && ended ? failed : (inner?.refusal?.(ended) ?? null)) };
 }

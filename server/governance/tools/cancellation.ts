@@ -1,8 +1,10 @@
+import { idIn, memberText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 type Parts = Pick<ToolParts, "memory" | "notes" | "secrets">;
 
-const keyOf = (session: string, id: unknown) => `${session}\n${String(id)}`;
+/** "1" and 1 are two ids. */
+const keyOf = (session: string, id: RpcId) => `${session}\n${JSON.stringify(id)}`;
 
 /** The session's own text is a credential of its caller, so it stands nowhere. The id is told in clear, so that few have to be compared. */
 const markOf = ({ secrets }: Pick<Parts, "secrets">, key: string) => secrets.hmac("mcp-cancelled", key);
@@ -11,7 +13,7 @@ const markOf = ({ secrets }: Pick<Parts, "secrets">, key: string) => secrets.hma
 const MOST_CHARACTERS = 200;
 
 /** Lets a `notifications/cancelled` of the session end the request, whichever process it comes to, until what this returns is called. */
-export function cancellableRequest({ memory }: Pick<Parts, "memory">, session: string, id: unknown, abort: AbortController): () => void {
+export function cancellableRequest({ memory }: Pick<Parts, "memory">, session: string, id: RpcId, abort: AbortController): () => void {
   const key = keyOf(session, id);
   memory.underWay.set(key, abort);
   return () => {
@@ -19,12 +21,14 @@ export function cancellableRequest({ memory }: Pick<Parts, "memory">, session: s
   };
 }
 
-/** Ends the request a caller cancels, whichever process it is under way in. */
-export async function cancelRequest(parts: Parts, session: string, id: unknown): Promise<void> {
+/** Ends the request that a `notifications/cancelled` names, whichever process it is under way in. */
+export async function cancelRequest(parts: Parts, session: string, { document, params }: RpcMessage): Promise<void> {
+  const id = idIn(memberText(document.memberText("params") ?? "{}", "requestId"), params.requestId);
+  if (id === null) return;
   const key = keyOf(session, id);
   const here = parts.memory.underWay.get(key);
   if (here !== undefined) here.abort("client_disconnected");
-  else if (String(id).length <= MOST_CHARACTERS) await parts.notes.tellCancelled(`${markOf(parts, key)} ${String(id)}`).catch(() => undefined);
+  else if (String(id).length <= MOST_CHARACTERS) await parts.notes.tellCancelled(`${markOf(parts, key)} ${JSON.stringify(id)}`).catch(() => undefined);
 }
 
 /** Ends a request that is under way here and was cancelled at another process. */

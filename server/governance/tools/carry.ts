@@ -6,9 +6,9 @@ import { bridgedErrorCode, handshakeResult, type Sender, statelessResult } from 
 import type { Capability } from "../../wire/mcp/capability.ts";
 import { type Dialect, logsAt } from "../../wire/mcp/dialect.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
-import { answers, edited, errorText, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
+import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
-import { type Ask, type Asked, askServer } from "./ask-server.ts";
+import { type Ask, type Asked, askServer, giveUp } from "./ask-server.ts";
 import { clientAnswer } from "./client-answers.ts";
 import { goOn, hold } from "./held-exchanges.ts";
 import type { Relay } from "./relay.ts";
@@ -45,7 +45,7 @@ const INPUT_CAPABILITY: Readonly<Record<string, string>> = { "elicitation/create
 export async function* carry(call: Call, errand: Errand, parts: ToolParts): Relay {
   const ask: Ask = { method: errand.method, params: errand.params, capability: errand.capability, arguments: errand.parsed.arguments, sender: errand.sender, id: errand.id };
   const resumed = errand.dialect === "stateless" && errand.server.dialect !== "stateless" ? await resume(call, errand, parts) : null;
-  if (resumed !== null && "error" in resumed) return resumed.error;
+  if (resumed !== null && "answer" in resumed) return resumed.answer;
   let asked: Asked | Refusal = resumed ?? (await askServer(call, errand.server, ask, parts));
   for (let round = 0; round < MOST_ROUNDS; round++) {
     if (isAskRefusal(asked)) return asked;
@@ -75,37 +75,64 @@ function isAskRefusal(asked: Asked | Refusal): asked is Refusal {
 
 /** What comes before the answer, and the answer; a text is one that is already the caller's. */
 async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: ToolParts): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
+  // Of questions the caller has not answered yet: their ids on its stream, by those the server gave them.
+  const questions = new Map<string, string>();
+  let answeredAt = 0;
   for (;;) {
     // Not `for await`: an exchange that is held must not be closed by leaving the loop.
-    const next = await withinSilence(asked, errand.server.timeoutMs);
+    const next = await withinSilence(asked, errand.server.timeoutMs, () => (questions.size > 0 ? Number.POSITIVE_INFINITY : answeredAt));
     if (next === "silent") return refuse("upstream_timeout", "The tool server did not answer in time.");
     const { done, value: message } = next;
     if (done === true || message === undefined) return null;
     if (answers(message.value, asked.id)) return message;
-    const { method, id } = message.value;
+    const { method } = message.value;
     if (typeof method !== "string") continue;
-    if (id === undefined) {
-      if (isForCaller(errand, method, message.value)) yield message.text;
-    } else if (method === "ping") await asked.respond(resultText(id as RpcId, "{}"));
-    else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, message.value, parts);
+    const id = idIn(memberText(message.text, "id"), message.value.id);
+    if (message.value.id === undefined) {
+      const takenBack = method === "notifications/cancelled" && isObject(message.value.params) ? questions.get(JSON.stringify(message.value.params.requestId)) : undefined;
+      if (takenBack !== undefined) yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: takenBack }));
+      else if (isForCaller(errand, method, message.value)) yield message.text;
+    } else if (method === "ping") await asked.respond(resultText(id, "{}"));
+    else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, id, message.value, parts);
     else {
-      const answer = yield* relayedRequest(call, errand, method, memberText(message.text, "params"), parts);
-      await asked.respond("refusal" in answer ? errorText(id as RpcId, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
+      // The server need not wait for the answer, so what it says meanwhile is read on.
+      const question = questionFor(errand, method, memberText(message.text, "params"), asked.abort.signal, parts);
+      const respond = (answer: Given) => asked.respond("refusal" in answer ? errorText(id, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
+      if ("code" in question) await respond({ refusal: question });
+      else {
+        const key = JSON.stringify(id);
+        questions.set(key, question.id);
+        void question.given.then((answer) => {
+          questions.delete(key);
+          answeredAt = performance.now();
+          return asked.abort.signal.aborted ? undefined : respond(answer);
+        });
+        yield question.text;
+      }
     }
   }
 }
 
-/** The next message, unless the server is silent for too long: then the exchange is over. */
-async function withinSilence(asked: Asked, timeoutMs: number): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
+/** The next message, unless the server is silent for too long: then the exchange is over. It may be until `excused`. */
+async function withinSilence(asked: Asked, timeoutMs: number, excused: () => number): Promise<IteratorResult<UpstreamMessage, void> | "silent"> {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const since = performance.now();
   const silence = new Promise<"silent">((resolve) => {
-    timer = setTimeout(() => resolve("silent"), timeoutMs);
+    const look = () => {
+      const left = Math.max(since, excused()) + timeoutMs - performance.now();
+      if (left > 0) timer = setTimeout(look, Math.min(left, timeoutMs));
+      else resolve("silent");
+    };
+    timer = setTimeout(look, timeoutMs);
   });
   try {
     const message = asked.messages.next();
     message.catch(() => undefined);
     const first = await Promise.race([message, silence]);
-    if (first === "silent") asked.abort.abort("upstream_timeout");
+    if (first === "silent") {
+      giveUp(asked, "no answer came in time");
+      asked.abort.abort("upstream_timeout");
+    }
     return first;
   } finally {
     clearTimeout(timer);
@@ -122,22 +149,23 @@ function isForCaller({ dialect, sender }: Errand, method: string, message: JsonO
 /** What the caller gave; its own members are the caller's, so they stand apart from a refusal's. */
 type Given = { readonly given: JsonObject } | { readonly refusal: Refusal };
 
-/** A request that goes out on the caller's own stream, and what the caller answers. */
-async function* relayedRequest(call: Call, errand: Errand, method: string, params: string | null, parts: ToolParts): AsyncGenerator<string, Given> {
+/** A request that is to go out on the caller's own stream, and what the caller answers. */
+function questionFor(errand: Errand, method: string, params: string | null, signal: AbortSignal, parts: ToolParts): { readonly id: string; readonly text: string; readonly given: Promise<Given> } | Refusal {
   const needed = INPUT_CAPABILITY[method];
-  if (errand.session === null || needed === undefined || errand.sender.capabilities[needed] === undefined) return { refusal: refuse("input_not_supported") };
+  if (errand.session === null || needed === undefined || errand.sender.capabilities[needed] === undefined) return refuse("input_not_supported");
   const id = `gw-${ulid()}`;
-  const answer = clientAnswer(parts, errand.session, id, call.abort.signal);
-  yield requestText(id, method, params);
-  const given = await answer;
-  return given === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given };
+  const given = clientAnswer(parts, errand.session, id, signal).then((answer) => (answer === null ? { refusal: refuse("input_not_supported", "The input the tool server asked for never came.") } : { given: answer }));
+  return { id, text: requestText(id, method, params), given };
 }
 
 async function* askedOfClient(call: Call, errand: Errand, requests: JsonObject, parts: ToolParts): AsyncGenerator<string, Given> {
   const responses: JsonObject = {};
   for (const [key, request] of Object.entries(requests)) {
     if (!isObject(request) || typeof request.method !== "string") return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
-    const answer = yield* relayedRequest(call, errand, request.method, request.params === undefined ? null : JSON.stringify(request.params), parts);
+    const question = questionFor(errand, request.method, request.params === undefined ? null : JSON.stringify(request.params), call.abort.signal, parts);
+    if ("code" in question) return { refusal: question };
+    yield question.text;
+    const answer = await question.given;
     if ("refusal" in answer) return answer;
     if (answer.given.result === undefined) return { refusal: refuse("input_not_supported", notGiven(answer.given.error)) };
     responses[key] = answer.given.result;
@@ -155,33 +183,37 @@ function stateOwner(call: Call, errand: Errand): string {
 }
 
 /** A request of a handshake server as the stateless dialect asks it: the exchange waits, the caller is to come again. */
-function heldAnswer(call: Call, errand: Errand, asked: Asked, request: JsonObject, parts: ToolParts): string {
+function heldAnswer(call: Call, errand: Errand, asked: Asked, id: RpcId | null, request: JsonObject, parts: ToolParts): string {
   const needed = INPUT_CAPABILITY[String(request.method)];
   if (needed === undefined || errand.sender.capabilities[needed] === undefined) {
     // The server need not wait for what will never come.
-    void asked.respond(errorText(request.id as RpcId, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.end());
+    void asked.respond(errorText(id, { code: -32601, message: "The client cannot be asked for this." })).then(() => asked.end());
     return errorText(errand.id, needed === undefined ? { code: -32603, message: "The tool server asked for something that no client of this dialect can be asked for." } : { code: -32021, message: `The tool server needs a client with the capability ${needed}.`, data: { requiredCapabilities: { [needed]: {} } } });
   }
   const held = hold(parts, asked);
   if (held === null) asked.end();
   if (held === null) return errorText(errand.id, { code: -32603, message: "Too many exchanges wait for input just now." });
-  const requestState = sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held, request: request.id as JsonValue });
   const input = { method: request.method, ...(request.params === undefined ? {} : { params: request.params }) };
-  return resultText(errand.id, JSON.stringify({ resultType: "input_required", inputRequests: { input }, requestState }));
+  return asking(errand, input, sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held, request: JSON.stringify(id), input }));
 }
 
-/** The held exchange a retry belongs to, told what the caller answered; null when it is no retry. */
-async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly error: string } | null> {
+function asking({ id }: Errand, input: JsonValue, requestState: string): string {
+  return resultText(id, JSON.stringify({ resultType: "input_required", inputRequests: { input }, requestState }));
+}
+
+/** The held exchange a retry belongs to, told what the caller answered, or what the caller is told at once; null when it is no retry. */
+async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly answer: string } | null> {
   const { requestState, inputResponses } = errand.parsed;
   if (requestState === undefined) return null;
   const state = typeof requestState === "string" ? unsealed(parts.secrets, "mcp-held", stateOwner(call, errand), requestState) : null;
-  if (state === null) return { error: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
+  if (typeof requestState !== "string" || state === null) return { answer: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
   const response = isObject(inputResponses) ? inputResponses.input : undefined;
-  if (response === undefined) return { error: errorText(errand.id, { code: -32602, message: "inputResponses must have `input`." }) };
+  // Who comes without the answer is asked again.
+  if (response === undefined) return { answer: asking(errand, state.input ?? null, requestState) };
   const unrecorded = beginResumed(call, errand, parts);
-  if (unrecorded !== null) return { error: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
-  const say = `{"jsonrpc":"2.0","id":${JSON.stringify(state.request)},"result":${JSON.stringify(response)}}`;
-  return (await goOn(parts, String(state.held), say, call.abort.signal)) ?? { error: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
+  if (unrecorded !== null) return { answer: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
+  const say = `{"jsonrpc":"2.0","id":${String(state.request)},"result":${JSON.stringify(response)}}`;
+  return (await goOn(parts, String(state.held), say, call.abort.signal)) ?? { answer: errorText(errand.id, { code: -32603, message: "The exchange that waited for this input is over. Start again." }) };
 }
 
 function beginResumed(call: Call, errand: Errand, parts: ToolParts): Refusal | null {

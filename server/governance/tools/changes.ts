@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Sender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, tellable, tellsOf, writeFilter } from "../../wire/mcp/changes.ts";
@@ -68,11 +68,18 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   if (isRefusal(credentials)) return credentials;
   const unrecorded = departure(call, server.url, null, parts);
   if (unrecorded !== null) return unrecorded;
-  const session = await pooledSession(server, { owner: principalOf(call), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
-  if (isRefusal(session)) return session;
-  const wanted = tellable(filter, session.capabilities);
-  const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;
-  if (joined === null) return silence(call);
+  const join = async () => {
+    const session = await pooledSession(server, { owner: principalOf(call), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
+    if (isRefusal(session)) return session;
+    const wanted = tellable(filter, session.capabilities);
+    const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;
+    return { session, wanted, joined };
+  };
+  let there = await join();
+  if (!isRefusal(there) && there.session.over) there = await join();
+  if (isRefusal(there)) return there;
+  const { session, wanted, joined } = there;
+  if (joined === null) return session.feedless || !asksForSomething(wanted) ? silence(call) : refuse("upstream_unreachable", "The tool server could not be listened to.");
   const subscribed: string[] = [];
   for (const uri of wanted.uris) {
     const before = joined.feed.uris.get(uri) ?? 0;
@@ -92,7 +99,8 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
         if (left > 0) joined.feed.uris.set(uri, left);
         else {
           joined.feed.uris.delete(uri);
-          void takes(call, server, "resources/unsubscribe", uri, sender, parts);
+          // Also where the caller hung up, which ends every other request of the call.
+          void takes({ ...call, abort: new AbortController() }, server, "resources/unsubscribe", uri, sender, parts);
         }
       }
     },

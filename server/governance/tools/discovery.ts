@@ -1,9 +1,11 @@
 import type { DiscoveredServer } from "../../directory/tools/mcp-servers.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { storableValue } from "../../kernel/storable.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { isStatelessVersion, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
+import { MOST_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
@@ -24,7 +26,6 @@ export interface ToolServerDiscovery {
 }
 
 const TIMEOUT_MS = 15_000;
-const MOST_PAGES = 50;
 const CLIENT = { name: "gatehouse", version: "1" };
 const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
@@ -135,25 +136,27 @@ class Probe {
     const capabilities = isObject(result.capabilities) ? result.capabilities : {};
     const list = async (capability: string, method: string, member: string): Promise<JsonValue[] | null> => {
       if (capabilities[capability] === undefined) return [];
-      const items: JsonValue[] = [];
+      const pages: JsonValue[][] = [];
       let params: JsonObject = {};
-      for (let page = 0; page < MOST_PAGES; page++) {
+      while (pages.length < MOST_PAGES) {
         const answer = await ask(method, params);
-        if (!isObject(answer) || !Array.isArray(answer[member])) return page === 0 ? null : items;
-        items.push(...answer[member]);
-        if (typeof answer.nextCursor !== "string") break;
-        params = { cursor: answer.nextCursor };
+        // Part of a list would tell of everything else that it is gone.
+        if (!isObject(answer) || !Array.isArray(answer[member])) return null;
+        pages.push(answer[member]);
+        const cursor = nextCursor(answer);
+        if (cursor === null) return pages.flat();
+        params = { cursor };
       }
-      return items;
+      return null;
     };
     const tools = await list("tools", "tools/list", "tools");
-    if (tools === null) return { status: "inconclusive", detail: "The server did not list its tools." };
+    if (tools === null) return { status: "inconclusive", detail: "The server did not list its tools to the end." };
     const text = (value: JsonValue | undefined) => (typeof value === "string" ? value.slice(0, 500) : null);
     const serverInfo = isObject(info) ? info : {};
     return {
       status: "found",
       detail: `The server speaks the ${dialect} dialect (${version}) and has ${tools.length} tools.`,
-      found: {
+      found: storableValue({
         dialect,
         protocolVersion: version,
         serverName: text(serverInfo.name),
@@ -165,7 +168,7 @@ class Probe {
         prompts: (await list("prompts", "prompts/list", "prompts")) ?? [],
         resources: (await list("resources", "resources/list", "resources")) ?? [],
         resourceTemplates: (await list("resources", "resources/templates/list", "resourceTemplates")) ?? [],
-      },
+      } satisfies DiscoveredServer) as DiscoveredServer,
     };
   }
 

@@ -1,7 +1,7 @@
 import { ulid, uuid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
-import type { Asked } from "./ask-server.ts";
+import { type Asked, giveUp } from "./ask-server.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import type { UpstreamMessage } from "./upstream-messages.ts";
 
@@ -30,7 +30,10 @@ export function hold({ memory, letters }: Pick<ToolParts, "memory" | "letters">,
     alone();
     asked.end();
   };
-  const timer = setTimeout(over, HELD_MS);
+  const timer = setTimeout(() => {
+    giveUp(asked, "the input never came");
+    over();
+  }, HELD_MS);
   timer.unref?.();
   const alone = letters.wait(holderOf(id), (letter) => {
     const { replyTo } = letter;
@@ -50,7 +53,8 @@ export function hold({ memory, letters }: Pick<ToolParts, "memory" | "letters">,
 /** What the server says goes to the process the caller has come to. */
 async function forward(asked: Asked, send: (letter: JsonObject) => Promise<void>): Promise<void> {
   try {
-    await send({ id: asked.id, serverInfo: asked.serverInfo });
+    // The gateway counts its own requests in a session.
+    await send({ id: asked.id as number, serverInfo: asked.serverInfo });
     for (;;) {
       const { done, value } = await asked.messages.next();
       await send(done === true ? { over: true } : { text: value.text });

@@ -24,7 +24,7 @@ test("bytes stay as they are, and each answer is judged before anybody reads it,
   await fc.assert(
     fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { maxLength: 8 }), fc.boolean(), async (sizes, whole) => {
       const sent = `${PROGRESS}${ANSWER}${PROGRESS}${ANSWER}`;
-      const { body, verdicts } = judgedStream(inPieces(whole ? sent : sent.trimEnd(), sizes), null, async () => {
+      const { body, verdicts } = judgedStream(inPieces(whole ? sent : sent.trimEnd(), sizes), async () => {
         await Promise.resolve();
         return '{"id":1,"result":{}}';
       });
@@ -44,17 +44,29 @@ test("bytes stay as they are, and each answer is judged before anybody reads it,
   );
 });
 
-test("only the answer to the request is judged, and a judge that fails lets nothing through", async () => {
-  const other = '{"jsonrpc":"2.0","id":2,"result":{}}';
+test("a result under another id is judged as well, and a judge that fails lets nothing through", async () => {
+  const other = '{"jsonrpc":"2.0","id":"1","result":{}}';
   const judged: string[] = [];
-  const { body } = judgedStream(inPieces(`data: ${other}\n\n${ANSWER}`, []), 1, async ({ text }) => {
+  const { body } = judgedStream(inPieces(`data: ${other}\n\n${ANSWER}`, []), async ({ text }) => {
     judged.push(text);
-    throw new Error("a judge that fails");
+    if (text !== other) throw new Error("a judge that fails");
+    return null;
   });
   const read = await new Response(body).text().then(
     (text) => text,
     () => "broken off",
   );
   expect(read).toBe("broken off");
-  expect(judged).toHaveLength(1);
+  expect(judged).toHaveLength(2);
+});
+
+test("an event with a list of messages becomes an event for each, and each is judged", async () => {
+  const judged: string[] = [];
+  const { body } = judgedStream(inPieces('event: message\nid: 4\ndata: [{"jsonrpc":"2.0","method":"m"},\ndata: {"jsonrpc":"2.0","id":1,"result":{"n":1.00000000000000000001}}]\n\ndata: []\n\n', []), async ({ text }) => {
+    judged.push(text);
+    return null;
+  });
+  const answer = '{"jsonrpc":"2.0","id":1,"result":{"n":1.00000000000000000001}}';
+  expect(await new Response(body).text()).toBe(`event: message\ndata: {"jsonrpc":"2.0","method":"m"}\n\nevent: message\nid: 4\ndata: ${answer}\n\ndata: []\n\n`);
+  expect(judged).toEqual([answer]);
 });

@@ -1,23 +1,32 @@
-import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { messagesIn, readUpstreamRpc } from "../../wire/mcp/rpc.ts";
 import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
-import type { EditAnswer } from "./rpc-stream.ts";
+import { type EditAnswer, frameOf, rewritten } from "./rpc-stream.ts";
 
 /** The same as editing an answer, where it takes time. */
 export type JudgeAnswer = (message: Parameters<EditAnswer>[0]) => Promise<ReturnType<EditAnswer>>;
 
 /**
  * A stream whose answers are judged before anybody reads them, where judging takes time: its bytes stay as they are,
- * and `verdicts` tells by the text of a message what came of it. `id` null: any answer may be in it.
+ * but for an event with a list of messages, which becomes an event for each. `verdicts` tells by the text of a message
+ * what came of it. Every result is judged, whichever request it says it answers: there are clients that take "1" for 1.
  */
-export function judgedStream(body: ReadableStream<Uint8Array>, id: RpcId | null, judge: JudgeAnswer): { readonly body: ReadableStream<Uint8Array>; readonly verdicts: ReadonlyMap<string, ReturnType<EditAnswer>> } {
+export function judgedStream(body: ReadableStream<Uint8Array>, judge: JudgeAnswer): { readonly body: ReadableStream<Uint8Array>; readonly verdicts: ReadonlyMap<string, ReturnType<EditAnswer>> } {
   const reader = body.getReader();
   const cutter = new FrameCutter();
   const decoder = new TextDecoder();
   const verdicts = new Map<string, ReturnType<EditAnswer>>();
-  const look = async (frame: Uint8Array) => {
-    const text = frameData(decoder.decode(frame));
-    const value = text === null ? null : readUpstreamRpc(text);
-    if (text !== null && value !== null && value.result !== undefined && (id === null || answers(value, id))) verdicts.set(text, await judge({ text, value }));
+  const look = async (text: string) => {
+    const value = readUpstreamRpc(text);
+    if (value !== null && value.result !== undefined) verdicts.set(text, await judge({ text, value }));
+  };
+  const looked = async (frame: Uint8Array): Promise<Uint8Array[]> => {
+    const event = decoder.decode(frame);
+    const data = frameData(event);
+    if (data === null) return [frame];
+    const messages = messagesIn(data);
+    for (const message of messages) await look(message);
+    const last = messages.pop();
+    return last === data ? [frame] : [...messages.map(frameOf), rewritten(event, last ?? "[]")];
   };
   const judged = new ReadableStream<Uint8Array>(
     {
@@ -27,8 +36,9 @@ export function judgedStream(body: ReadableStream<Uint8Array>, id: RpcId | null,
         for (;;) {
           const { done, value } = await reader.read();
           const frames = done ? [cutter.rest()].filter(({ byteLength }) => byteLength > 0) : cutter.push(value);
-          for (const frame of frames) await look(frame);
-          for (const frame of frames) controller.enqueue(frame);
+          const ready: Uint8Array[] = [];
+          for (const frame of frames) ready.push(...(await looked(frame)));
+          for (const frame of ready) controller.enqueue(frame);
           if (done) controller.close();
           if (done || frames.length > 0) return;
         }

@@ -10,7 +10,7 @@ import type { Call } from "../call.ts";
 import { type Answer, isRefusal } from "../surface.ts";
 import type { Changes } from "./changes.ts";
 import { EVENT_STREAM_HEADERS, type Relay } from "./relay.ts";
-import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
+import { frameOf, KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
 /** Opens what a synthesized server can tell of its changes: one for each server behind it that can be reached. */
@@ -48,7 +48,7 @@ export function sessionStream(call: Call, session: NotedSession, sender: Sender,
     },
     { highWaterMark: 0 },
   ).getReader();
-  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec: PASSED_STREAM, head: [KEEP_ALIVE], inputCharacters: null };
+  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec: PASSED_STREAM, head: [KEEP_ALIVE], inputCharacters: null, sender: SENDER };
 }
 
 /** Begins anew, behind the caller's back, whenever the session subscribes to something else. */

@@ -1,10 +1,11 @@
+import { restrictsTools } from "../../directory/tools/tool-access.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
 import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
-import { readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { paramMismatch, writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { type AbortReason, abortReason, type Call, type ToolTarget } from "../call.ts";
 import { noteRequest } from "../record/finish.ts";
@@ -20,7 +21,7 @@ import { offeredToolsText } from "./offered-tools.ts";
 import { answerGate, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { accepted, errorIn } from "./relay.ts";
-import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, untilAnswered } from "./rpc-stream.ts";
+import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, SENDER, untilAnswered } from "./rpc-stream.ts";
 import { listMustBeRead } from "./registered-tools.ts";
 import { type ClientShows, passedSession, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
@@ -58,7 +59,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
       return accepted();
     }
     // The server may know nothing yet of what the gateway holds.
-    if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message.params.requestId);
+    if (message?.method === "notifications/cancelled") await cancelRequest(parts, token, message);
   }
   if (request.envelope !== null && message?.method != null) {
     const mirrored = message.method === "tools/call" && request.capability !== null ? (knownTool(parts.memory, server, request.capability.name)?.params ?? []) : [];
@@ -94,12 +95,29 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
     return carryOn?.(verdict ?? answer.text, result) ?? verdict;
   };
-  return response.ok && isEventStream(response) && response.body !== null ? stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs) : whole(call, response, answered, edit, (request.capability !== null && mustBeRead(call)) || (message?.method === "tools/list" && listMustBeRead(call)), server.timeoutMs);
+  if (response.ok && isEventStream(response) && response.body !== null) return stream(call, message?.id ?? null, response.body, answered, edit, message?.method === "subscriptions/listen" ? Number.POSITIVE_INFINITY : server.timeoutMs);
+  return whole(call, response, answered, edit, { id: message?.id ?? null, unread: ifUnreadable(call, request, target), timeoutMs: server.timeoutMs });
+}
+
+/** What becomes of an answer that is no message of the protocol. */
+interface Unread {
+  /** Why the caller does not get it; null lets it pass. */
+  readonly why: string | null;
+  /** Somebody had to look at it. */
+  readonly held: boolean;
+}
+
+function ifUnreadable(call: Call, { message, subPath, capability }: ToolRequest, { access, limits }: ToolTarget): Unread {
+  const isList = message?.method === "tools/list";
+  if ((capability !== null && mustBeRead(call)) || (isList && listMustBeRead(call))) return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
+  const held = isList ? restrictsTools(access) : capability !== null && Object.values(limits).some((limit) => limit !== null);
+  // Below its own path a server may answer what it likes, as long as nothing has to be looked at.
+  return { why: held || (message?.kind === "request" && subPath === null) ? "The tool server's answer is no message of the protocol." : null, held };
 }
 
 function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, headers: Record<string, string>, edit: JudgeAnswer, timeoutMs: number): Answer {
   call.row.proxy_subtype = "sse_stream";
-  const { body: judged, verdicts } = judgedStream(body, id, edit);
+  const { body: judged, verdicts } = judgedStream(body, edit);
   const codec = new RpcStream(id, (answer) => {
     if (errorIn(call, answer.value) !== null) tag(call, "rpc_error");
     const verdict = verdicts.get(answer.text);
@@ -107,13 +125,19 @@ function stream(call: Call, id: RpcId | null, body: ReadableStream<Uint8Array>, 
     return verdict === undefined && answer.value.result !== undefined ? refuse("internal_error") : (verdict ?? null);
   });
   // A stream behind no request, or one of changes, is silent until something happens.
-  const tooSilent = (ms: number) => {
-    if (id !== null && !codec.asked && ms >= timeoutMs) call.abort.abort("upstream_timeout" satisfies AbortReason);
+  const tooSilent = () => {
+    if (id !== null && !codec.asked) call.abort.abort("upstream_timeout" satisfies AbortReason);
   };
-  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(judged, codec), Math.min(KEEP_ALIVE_MS, timeoutMs), tooSilent), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, refusal: (ended) => (ended ? codec.refusal : null) };
+  return { kind: "stream", status: 200, headers: { ...headers, "cache-control": "no-cache", "x-accel-buffering": "no" }, upstream: keptAlive(untilAnswered(judged, codec), KEEP_ALIVE_MS, { ms: timeoutMs, over: tooSilent }), codec, head: id === null ? [KEEP_ALIVE] : [], inputCharacters: null, sender: SENDER, refusal: (ended) => (ended ? codec.refusal : null) };
 }
 
-async function whole(call: Call, response: Response, headers: Record<string, string>, edit: JudgeAnswer, withhold: boolean, timeoutMs: number): Promise<Answer | Refusal> {
+interface Awaited {
+  readonly id: RpcId | null;
+  readonly unread: Unread;
+  readonly timeoutMs: number;
+}
+
+async function whole(call: Call, response: Response, headers: Record<string, string>, edit: JudgeAnswer, { id, unread, timeoutMs }: Awaited): Promise<Answer | Refusal> {
   let bytes: Uint8Array;
   const timer = setTimeout(() => call.abort.abort("upstream_timeout" satisfies AbortReason), timeoutMs);
   try {
@@ -123,15 +147,27 @@ async function whole(call: Call, response: Response, headers: Record<string, str
   } finally {
     clearTimeout(timer);
   }
-  const answer = isJson(response) && bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
+  const text = bytes.byteLength > 0 ? new TextDecoder().decode(bytes) : null;
+  // Whatever it is called: a client may read it all the same.
+  const answer = text === null || id === null ? text : answerIn(text, id);
   const value = answer === null ? null : readUpstreamRpc(answer);
-  if (value === null && bytes.byteLength > 0 && response.ok && withhold) return refuse("upstream_invalid_response", "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.");
+  if (text !== null && value === null) {
+    // 202 says that there is no answer, and of a refusal the status is what counts.
+    if (unread.why !== null && response.ok && response.status !== 202) return refuse("upstream_invalid_response", unread.why);
+    if (unread.held) bytes = new Uint8Array(0);
+  }
   const error = value === null ? null : errorIn(call, value);
   if (value !== null) noteServerVersion(call, value.result);
   const changed = value === null || answer === null || value.result === undefined ? null : await edit({ text: answer, value });
   if (changed !== null && typeof changed !== "string") return changed;
   const failure = error !== null ? `error ${String(error.code)}: ${String(error.message).slice(0, 300)}` : response.status >= 400 ? `the tool server answered ${response.status}` : null;
-  return { kind: "whole", status: response.status, headers, body: changed === null ? bytes : new TextEncoder().encode(changed), usage: null, failure };
+  return { kind: "whole", status: response.status, headers, body: changed === null && (value === null || answer === text) ? bytes : new TextEncoder().encode(changed ?? answer ?? ""), usage: null, failure };
+}
+
+/** The message of a whole answer; of a list the one that answers, null when none does. */
+function answerIn(text: string, id: RpcId): string | null {
+  const messages = messagesIn(text);
+  return messages.length === 1 ? (messages[0] ?? null) : (messages.find((message) => answers(readUpstreamRpc(message) ?? {}, id)) ?? null);
 }
 
 /** What the client of an `initialize` can show; of any other message nothing is known. */

@@ -5,7 +5,7 @@ import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../call.ts";
 import { tag } from "../record/tag.ts";
 import { type Answer, isRefusal, type WholeAnswer } from "../surface.ts";
-import { frameOf, KEEP_ALIVE_MS, keptAlive } from "./rpc-stream.ts";
+import { frameOf, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
 
 /** Messages for the caller as they come; what it returns is the answer. */
 export type Relay = AsyncGenerator<string, string | Refusal>;
@@ -92,7 +92,7 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
     end: () => ({ complete: state.last !== null, last: state.last, told: false }),
   };
   call.row.proxy_subtype = "sse_stream";
-  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null, refusal: (ended) => (ended ? state.failed : null) };
+  return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null, sender: SENDER, refusal: (ended) => (ended ? state.failed : null) };
 }
 
 function isRefusal2(value: string | Refusal): value is Refusal {

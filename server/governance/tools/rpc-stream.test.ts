@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { refuse } from "../../kernel/errors.ts";
-import { type EditAnswer, RpcStream } from "./rpc-stream.ts";
+import { type EditAnswer, KEEP_ALIVE, keptAlive, RpcStream } from "./rpc-stream.ts";
 
 const PROGRESS = 'event: message\ndata: {"jsonrpc":"2.0","method":"notifications/progress","params":{"progress":1}}\n\n';
 const ANSWER = 'event: message\nid: 7\ndata: {"jsonrpc":"2.0","id":1,"result":{"tools":[1,2]}}\n\n';
@@ -51,4 +51,28 @@ test("an answer on a stream that is read on is edited like any other", () => {
   expect(edited.out).toContain('"code":4031');
   expect(edited.out).not.toContain("tools");
   expect(edited.complete).toBe(true);
+});
+
+test("a server has asked when it sent a request, not when it told of something with an id in it", () => {
+  const asked = (message: object) => {
+    const stream = new RpcStream(1, asItIs);
+    stream.push(new TextEncoder().encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...message })}\n\n`));
+    return stream.asked;
+  };
+  expect(asked({ method: "notifications/message", params: { level: "info", data: { id: 7, method: "x" } } })).toBe(false);
+  expect(asked({ method: "ping", id: 1 })).toBe(false);
+  expect(asked({ method: "elicitation/create", id: 0, params: {} })).toBe(true);
+});
+
+test.each([20, 60_000])("a silence is over when its time is, whether comments go out every %d ms", async (everyMs) => {
+  let over: () => void = () => undefined;
+  const ended = new Promise<"over">((resolve) => {
+    over = () => resolve("over");
+  });
+  const reader = keptAlive(new ReadableStream<Uint8Array>().getReader(), everyMs, { ms: 50, over });
+  for (;;) {
+    const next = await Promise.race([ended, reader.read()]);
+    if (next === "over") break;
+    expect(next.value).toBe(KEEP_ALIVE);
+  }
 });

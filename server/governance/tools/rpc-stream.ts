@@ -11,6 +11,9 @@ export const KEEP_ALIVE = encoder.encode(": keep-alive\n\n");
 /** A silence after which a stream says that it is alive. */
 export const KEEP_ALIVE_MS = 25_000;
 
+/** Who sends these streams, as errors call it. */
+export const SENDER = "tool server";
+
 /** What is done with the answer itself before the caller gets it: another text, or it is withheld; null leaves it as it is. */
 export type EditAnswer = (message: { readonly text: string; readonly value: NonNullable<ReturnType<typeof readUpstreamRpc>> }) => string | Refusal | null;
 
@@ -50,7 +53,7 @@ export class RpcStream implements StreamCodec {
     for (const frame of this.cutter.push(piece)) {
       if (this.answered) break;
       const answer = this.answerIn(frame);
-      if (answer === null) out.push(this.id === null ? this.resumed(frame) : frame);
+      if (answer === null) out.push(this.other(frame));
       else if (answer !== "withheld") this.last = answer;
     }
     if (out.length > 0) this.begun = true;
@@ -66,8 +69,8 @@ export class RpcStream implements StreamCodec {
     return { complete: this.refusal === null && (this.last !== null || this.id === null || this.numbered), last: this.last, told: false };
   }
 
-  /** Of a stream that is read on: any answer may be in it. */
-  private resumed(frame: Uint8Array): Uint8Array {
+  /** What is not the answer that is waited for: on a stream that is read on any answer, on others one under another id. */
+  private other(frame: Uint8Array): Uint8Array {
     const text = decoder.decode(frame);
     if (!mayAnswer(text)) return frame;
     const data = frameData(text);
@@ -83,11 +86,13 @@ export class RpcStream implements StreamCodec {
     if (this.id === null) return null;
     const text = decoder.decode(frame);
     if (/^id:/m.test(text)) this.numbered = true;
-    if (text.includes('"method"') && text.includes('"id"')) this.asked = true;
-    if (!mayAnswer(text)) return null;
+    const mayAsk = !this.asked && text.includes('"id"');
+    if (!mayAsk && !mayAnswer(text)) return null;
     const data = frameData(text);
     const value = data === null ? null : readUpstreamRpc(data);
-    if (data === null || value === null || !answers(value, this.id)) return null;
+    if (data === null || value === null) return null;
+    if (typeof value.method === "string" && value.id !== undefined && value.method !== "ping") this.asked = true;
+    if (!answers(value, this.id)) return null;
     const changed = this.edit({ text: data, value });
     if (changed === null) return frame;
     if (typeof changed !== "string") {
@@ -103,7 +108,8 @@ function mayAnswer(frame: string): boolean {
   return frame.includes('"result"') || frame.includes('"error"') || frame.includes("\\u");
 }
 
-function rewritten(frame: string, data: string): Uint8Array {
+/** The event with other data. */
+export function rewritten(frame: string, data: string): Uint8Array {
   const kept = frame.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
   return encoder.encode(`${[...kept, ...data.split("\n").map((line) => `data: ${line}`)].join("\n")}\n\n`);
 }
@@ -136,9 +142,9 @@ export function frameOf(message: string): Uint8Array {
 
 /**
  * The stream with a comment wherever it is silent for `everyMs`, so that silence is not taken for a dead connection.
- * `silent` hears of every such silence with its length so far, milliseconds.
+ * `limit.over` is called once a silence has lasted for `limit.ms`.
  */
-export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, everyMs: number, silent: (ms: number) => void = () => undefined): ReadableStreamDefaultReader<Uint8Array> {
+export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, everyMs: number, limit: { readonly ms: number; readonly over: () => void } | null = null): ReadableStreamDefaultReader<Uint8Array> {
   let pending: ReturnType<typeof reader.read> | null = null;
   let since = 0;
   return new ReadableStream<Uint8Array>(
@@ -148,14 +154,15 @@ export function keptAlive(reader: ReadableStreamDefaultReader<Uint8Array>, every
           pending = reader.read();
           since = performance.now();
         }
+        const left = limit === null ? 0 : since + limit.ms - performance.now();
         let timer: ReturnType<typeof setTimeout> | undefined;
         const silence = new Promise<"silent">((resolve) => {
-          timer = setTimeout(() => resolve("silent"), everyMs);
+          timer = setTimeout(() => resolve("silent"), left > 0 ? Math.min(left, everyMs) : everyMs);
         });
         const next = await Promise.race([pending, silence]).finally(() => clearTimeout(timer));
         if (next === "silent") {
           controller.enqueue(KEEP_ALIVE);
-          silent(performance.now() - since);
+          if (limit !== null && performance.now() - since >= limit.ms) limit.over();
           return;
         }
         pending = null;

@@ -1,7 +1,7 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { JsonObject } from "../../wire/document.ts";
 import { isRefusal } from "../surface.ts";
-import { type PooledSession, sessionHeaders } from "./session-pool.ts";
+import { dropSession, isForgotten, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 
@@ -123,7 +123,8 @@ export async function keepFeed(session: PooledSession, server: ToolServerEntry, 
   await Promise.race([feed.open, new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]);
 }
 
-function openFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, { send, memory }: ToolParts): SessionFeed {
+function openFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, parts: ToolParts): SessionFeed {
+  const { send, memory } = parts;
   const abort = new AbortController();
   const listeners = new Set<Listener>();
   const end = () => {
@@ -151,8 +152,12 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
       void read(response);
       return true;
     }
-    if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
-    if (!abort.signal.aborted) session.feedless = true;
+    // Of a server that cannot be reached just now nothing is known.
+    if (!isRefusal(response)) {
+      await response.body?.cancel().catch(() => undefined);
+      if (await isForgotten(session, server, credentials, parts)) dropSession(session, parts);
+      else if (response.status < 500) session.feedless = true;
+    }
     end();
     return false;
   };

@@ -9,6 +9,7 @@ import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream
 import type { ToolParts } from "./tool-parts.ts";
 
 const TIMEOUT_MS = 30_000;
+export const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
 /** One session with a handshake server, shared by the calls of one principal with the same capabilities. */
 export interface PooledSession {
@@ -21,6 +22,8 @@ export interface PooledSession {
   nextId: number;
   /** As it was last set. */
   logLevel: string | null;
+  /** Its server does not know it any more. */
+  over: boolean;
   /** Its server has no stream for what it tells unasked. */
   feedless: boolean;
   /** Hear what the server asks of the session: the requests under way in it, oldest first. */
@@ -46,8 +49,31 @@ export async function pooledSession(server: ToolServerEntry, terms: Handshake, p
   return session;
 }
 
-export function dropSession(session: PooledSession, parts: Pick<ToolParts, "memory">): void {
-  parts.memory.sessions.delete(session.key);
+/** The session is over: who comes next begins another. */
+export function dropSession(session: PooledSession, { memory }: Pick<ToolParts, "memory">): void {
+  session.over = true;
+  memory.sessions.delete(session.key);
+}
+
+/** Whether the server does not know the session (any more): some say so as a bad request. */
+export async function forgotSession(response: Response): Promise<boolean> {
+  if (response.status === 404) {
+    void response.body?.cancel().catch(() => undefined);
+    return true;
+  }
+  if (response.status !== 400) return false;
+  const error = (await finalMessage(upstreamMessages(response.clone()), null))?.value.error;
+  return isObject(error) && (error.code === -32000 || error.code === -32001);
+}
+
+/** Whether the server has lost the session, as one that was started anew has: it is asked. */
+export async function isForgotten(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, { send }: Pick<ToolParts, "send">): Promise<boolean> {
+  if (session.id === null) return false;
+  const response = await send({ url: server.url, method: "POST", headers: { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) }, body: requestText(session.nextId++, "ping", null), abort: new AbortController(), timeoutMs: server.timeoutMs });
+  if (isRefusal(response)) return false;
+  const forgot = await forgotSession(response);
+  await response.body?.cancel().catch(() => undefined);
+  return forgot;
 }
 
 export function sessionHeaders(session: Pick<PooledSession, "id" | "version">): Record<string, string> {
@@ -57,7 +83,7 @@ export function sessionHeaders(session: Pick<PooledSession, "id" | "version">): 
 async function begin(key: string, server: ToolServerEntry, terms: Handshake, { send }: Pick<ToolParts, "send">): Promise<PooledSession | Refusal> {
   const timeoutMs = Math.min(server.timeoutMs, TIMEOUT_MS);
   const params = { protocolVersion: HANDSHAKE_VERSIONS[0], capabilities: terms.capabilities, clientInfo: terms.clientInfo ?? { name: "gatehouse", version: "1" } };
-  const headers = { ...terms.headers, "content-type": "application/json", accept: "application/json, text/event-stream" };
+  const headers = { ...terms.headers, ...JSON_AND_EVENTS };
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort("upstream_timeout"), timeoutMs);
   try {
@@ -76,6 +102,7 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
       instructions: typeof result.instructions === "string" ? result.instructions : null,
       nextId: 1,
       logLevel: null,
+      over: false,
       feedless: false,
       exchanges: new Set(),
     };

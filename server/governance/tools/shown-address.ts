@@ -27,7 +27,7 @@ const LOOK_MS = 500;
 export async function* shownAddress(call: Call, { message }: ToolRequest, question: AddressQuestion, look: () => Promise<"wait" | Refusal | null>, unanswered: () => Refusal, parts: ToolParts): AsyncGenerator<string, Refusal | null> {
   const session = call.headers.get("mcp-session-id") ?? "";
   const over = new AbortController();
-  const uncancellable = cancellableRequest(parts, session, message?.id, call.abort);
+  const uncancellable = cancellableRequest(parts, session, message?.id ?? "", call.abort);
   try {
     const id = ownQuestionId(parts);
     let declined = false;

@@ -81,7 +81,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     return accepted();
   }
   if (message.kind === "notification") {
-    if (message.method === "notifications/cancelled") await cancelRequest(parts, token, message.params.requestId);
+    if (message.method === "notifications/cancelled") await cancelRequest(parts, token, message);
     return accepted();
   }
   if (isTaskMethod(message.method)) return wholeAnswer(call, notServed(message.id), "handshake");
@@ -93,7 +93,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     return (await unnoted(() => parts.notes.setLogLevel(noted, level))) ?? empty();
   }
   if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") return (await subscribed(message, noted, parts)) ?? empty();
-  call.whenEnded.push(cancellableRequest(parts, token, message.id, call.abort));
+  call.whenEnded.push(cancellableRequest(parts, token, message.id ?? "", call.abort));
   return relayed(call, cancellable(call, server.carry(message, sender, token)), "handshake");
 }
 

@@ -1,4 +1,4 @@
-import { answers, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
+import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
 import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
 import { readAnswerBody } from "../routing/read-answer.ts";
 import type { JsonObject } from "../../wire/document.ts";
@@ -16,8 +16,7 @@ export function isEventStream(response: Response): boolean {
 /** The messages of an answer in order, whichever way it was sent. What is no message is passed over. Throws when the answer breaks off. */
 export async function* upstreamMessages(response: Response): AsyncGenerator<UpstreamMessage, void> {
   if (!isEventStream(response)) {
-    const message = messageOf(new TextDecoder().decode(await readAnswerBody(response)));
-    if (message !== null) yield message;
+    yield* messagesOf(new TextDecoder().decode(await readAnswerBody(response)));
     return;
   }
   if (response.body === null) return;
@@ -30,8 +29,7 @@ export async function* upstreamMessages(response: Response): AsyncGenerator<Upst
       const frames = done ? [cutter.rest()] : cutter.push(value);
       for (const frame of frames) {
         const data = frameData(decoder.decode(frame));
-        const message = data === null ? null : messageOf(data);
-        if (message !== null) yield message;
+        if (data !== null) yield* messagesOf(data);
       }
       if (done) return;
     }
@@ -40,9 +38,11 @@ export async function* upstreamMessages(response: Response): AsyncGenerator<Upst
   }
 }
 
-function messageOf(text: string): UpstreamMessage | null {
-  const value = readUpstreamRpc(text);
-  return value === null ? null : { text, value };
+function* messagesOf(given: string): Generator<UpstreamMessage, void> {
+  for (const text of messagesIn(given)) {
+    const value = readUpstreamRpc(text);
+    if (value !== null) yield { text, value };
+  }
 }
 
 /** The answer to one request, skipping what comes before it; null when it never came. */

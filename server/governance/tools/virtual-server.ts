@@ -2,8 +2,9 @@ import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
-import type { ChangeFilter } from "../../wire/mcp/changes.ts";
+import { type ChangeFilter, tellable } from "../../wire/mcp/changes.ts";
 import { type Sender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
+import { MOST_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
 import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../../wire/mcp/namespace.ts";
 import { edited, errorText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
@@ -13,6 +14,7 @@ import { answerGate } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
 import { type Changes, openChanges } from "./changes.ts";
+import { keptChanges } from "./kept-changes.ts";
 import { offeredTools } from "./offered-tools.ts";
 import type { Relay } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
@@ -26,7 +28,6 @@ const NAMED_BY: Readonly<Record<string, string>> = { "tools/call": "name", "prom
 
 /** Tells in a list's `_meta` which members could not be asked. */
 const UNAVAILABLE = "dev.gatehouse/unavailable";
-const MOST_PAGES = 50;
 const STATE_PURPOSE = "mcp-member-state";
 const STATE_MS = 3_600_000;
 
@@ -66,20 +67,22 @@ function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
   return all;
 }
 
-/** What each member tells, under the addresses the virtual server gives its resources. A member that cannot be reached tells nothing. */
-async function memberChanges(call: Call, targets: readonly ToolTarget[], filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes[]> {
-  const opened = await Promise.all(
+/** What each member tells, under the addresses the virtual server gives its resources. One that cannot be reached tells of itself once it can. */
+function memberChanges(call: Call, targets: readonly ToolTarget[], filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes[]> {
+  return Promise.all(
     targets.map(async ({ server, slug }) => {
       const own = filter.uris.flatMap((uri) => {
         const named = memberOf({ type: "resource", name: uri });
         return named?.slug === slug ? [named.capability.name] : [];
       });
-      const changes = await openChanges(call, server, { ...filter, uris: own }, sender, parts);
-      return isRefusal(changes) ? [] : [namespacedChanges(slug ?? "", changes)];
+      const wish = { ...filter, uris: own };
+      const open = () => openChanges(call, server, wish, sender, parts);
+      const first = await open();
+      if (isRefusal(first)) tag(call, "member_unavailable");
+      const [there, promised] = isRefusal(first) ? [null, tellable(wish, server.capabilities)] : [first, first.honoured];
+      return namespacedChanges(slug ?? "", keptChanges(there, promised, open, call.abort.signal));
     }),
   );
-  if (opened.some((one) => one.length === 0)) tag(call, "member_unavailable");
-  return opened.flat();
 }
 
 function namespacedChanges(slug: string, { honoured, notifications, close }: Changes): Changes {
@@ -179,22 +182,22 @@ async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Se
   return resultText(message.id, session === null ? statelessResult(message.method ?? "", result, null) : result);
 }
 
-/** All pages of one member; null when it could not be asked. */
+/** All pages of one member; null when not all could be had. */
 async function memberList(call: Call, kind: ListKind, method: string, target: ToolTarget, sender: Sender, parts: ToolParts): Promise<JsonObject[] | null> {
   const items: JsonObject[] = [];
-  let cursor: JsonValue | undefined;
+  let cursor: string | null = null;
   for (let page = 0; page < MOST_PAGES; page++) {
-    const parsed: JsonObject = cursor === undefined ? {} : { cursor };
+    const parsed: JsonObject = cursor === null ? {} : { cursor };
     const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, gate: async () => null, edit: () => null }, parts);
     const answer = await last(relay);
     const result = typeof answer === "string" ? (JSON.parse(answer) as JsonObject).result : null;
     if (!isObject(result)) return null;
     const own = kind === "tools" ? ((await offeredTools(call, target, result, target.server.dialect === "stateless", sender.capabilities, parts)) ?? result.tools) : result[kind];
-    if (Array.isArray(own)) items.push(...own.filter(isObject).filter((item) => kind !== "tools" || mayUseTool(target.access, String(item.name))));
-    cursor = result.nextCursor;
-    if (typeof cursor !== "string") return items;
+    for (const item of Array.isArray(own) ? own : []) if (isObject(item) && (kind !== "tools" || mayUseTool(target.access, String(item.name)))) items.push(item);
+    cursor = nextCursor(result);
+    if (cursor === null) return items;
   }
-  return items;
+  return null;
 }
 
 async function last(relay: Relay): Promise<string | Refusal | null> {

@@ -38,6 +38,12 @@ export function together(filters: readonly ChangeFilter[]): ChangeFilter {
   return { tools: filters.some(({ tools }) => tools), prompts: filters.some(({ prompts }) => prompts), resources: filters.some(({ resources }) => resources), uris: [...new Set(filters.flatMap(({ uris }) => uris))] };
 }
 
+/** That all of it may have changed. */
+export function allOf(filter: ChangeFilter): JsonObject[] {
+  const lists = Object.entries(METHODS).filter(([, list]) => filter[list]);
+  return [...lists.map(([method]) => ({ jsonrpc: "2.0", method })), ...filter.uris.map((uri) => ({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } }))];
+}
+
 /** Whether a message tells of a change that is wanted. An update of a part of a resource counts for the resource. */
 export function tellsOf(filter: ChangeFilter, message: JsonObject): boolean {
   const list = METHODS[message.method as keyof typeof METHODS] as "tools" | "prompts" | "resources" | undefined;

@@ -1,8 +1,33 @@
+import { exactValue, rawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { editMembers, membersOf } from "../json-members.ts";
 import { repeatedName } from "../repeated-name.ts";
 
-export type RpcId = string | number;
+export type RpcId = string | number | LongId;
+
+/** A whole number with more digits than this process can count with: whoever sent it wants each of them back. */
+export class LongId {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  toJSON(): unknown {
+    return rawJson(this.text);
+  }
+}
+
+/** The id that was read from `text` as `value`; null when it is none. */
+export function idIn(text: string | null, value: unknown): RpcId | null {
+  if (typeof value === "string") return value;
+  if (typeof value !== "number") return null;
+  return text !== null && Number.isInteger(value) && !Number.isSafeInteger(value) ? new LongId(text) : value;
+}
 
 /** One JSON-RPC message with its source text: what governance did not change leaves as it came. */
 export interface RpcMessage {
@@ -32,7 +57,7 @@ export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
   const document = JsonDocument.read(bytes);
   if (!(document instanceof JsonDocument)) return { code: document.message === "is not JSON" || document.message === "is not UTF-8" ? -32700 : -32600, message: `The body ${document.field === "" ? "" : `member ${document.field} `}${document.message}.`, id: null };
   const { value } = document;
-  const id = typeof value.id === "string" || (typeof value.id === "number" && Number.isInteger(value.id)) ? value.id : null;
+  const id = typeof value.id === "number" && !Number.isInteger(value.id) ? null : idIn(document.memberText("id"), value.id);
   const invalid = (message: string): RpcProblem => ({ code: -32600, message, id });
   if (value.jsonrpc !== "2.0") return invalid("`jsonrpc` must be \"2.0\".");
   const twice = repeatedName(document.text());
@@ -58,9 +83,20 @@ export function readUpstreamRpc(text: string): JsonObject | null {
   }
 }
 
+/** The messages an upstream sent in one text: servers of the revision 2025-03-26 may send a list of them. */
+export function messagesIn(text: string): string[] {
+  if (!/^\s*\[/.test(text)) return [text];
+  try {
+    const list = exactValue(text);
+    return Array.isArray(list) ? list.map((message) => JSON.stringify(message)) : [text];
+  } catch {
+    return [text];
+  }
+}
+
 /** Whether a message of an upstream is the answer to the request with this id. */
 export function answers(message: JsonObject, id: RpcId | null): boolean {
-  return message.method === undefined && (message.id === id || (message.id === null && message.error !== undefined)) && (message.result !== undefined || message.error !== undefined);
+  return message.method === undefined && (message.id === (id instanceof LongId ? Number(id.text) : id) || (message.id === null && message.error !== undefined)) && (message.result !== undefined || message.error !== undefined);
 }
 
 export function requestText(id: RpcId | null, method: string, params: string | null): string {

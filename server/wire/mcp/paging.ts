@@ -1,0 +1,9 @@
+import type { JsonObject } from "../document.ts";
+
+/** A list that goes on for longer is not followed: whoever asks for it whole did not get it. */
+export const MOST_PAGES = 500;
+
+/** Where a list goes on; null where it ends, which some servers say with an empty text. */
+export function nextCursor({ nextCursor: cursor }: JsonObject): string | null {
+  return typeof cursor === "string" && cursor !== "" ? cursor : null;
+}
