@@ -159,11 +159,11 @@ export async function listTokens({ db }: Parts, principal: Principal, serverId: 
   }));
 }
 
-/** Gives what was there, opened, so that its issuer can be told; null when the principal had no such tokens. */
-export async function dropTokens({ db, secrets }: Parts, principal: Principal, serverId: string, id: string): Promise<StoredTokens | null> {
+/** Gives what was there, opened, so that its issuer can be told; null when the principal had no such tokens of this issuer. */
+export async function dropTokens({ db, secrets }: Parts, principal: Principal, serverId: string, issuer: string, id: string): Promise<StoredTokens | null> {
   return db.transaction().execute(async (trx) => {
     const row = await lockedToken(trx, principal.tenantId, id);
-    if (row === undefined || row.principal_type !== principal.type || row.principal_id !== principal.id || row.mcp_server_id !== serverId) return null;
+    if (row === undefined || row.principal_type !== principal.type || row.principal_id !== principal.id || row.mcp_server_id !== serverId || row.issuer !== issuer) return null;
     const dropped = await dropLocked({ secrets }, trx, row);
     await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
     return dropped;
