@@ -1,6 +1,7 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { serverRef, type StoredTokens } from "../../directory/tools/oauth-tokens.ts";
 import type { Refusal } from "../../kernel/errors.ts";
+import { type Places, places } from "../../kernel/places.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { AuthorizationServer } from "../../wire/oauth/metadata.ts";
 import { isRefusal } from "../surface.ts";
@@ -9,6 +10,11 @@ import type { ProtectedServer } from "./protected-servers.ts";
 
 const MAX_TOKENS = 50_000;
 const MAX_SERVERS = 5_000;
+/**
+ * Each renewal under way holds a connection to the database. An issuer that takes its time must leave the half of those to
+ * everything else, and room to other issuers.
+ */
+const RENEWALS = { most: 5, mostOfOne: 3, waitMs: 20_000 };
 /** An address that fails is not asked again for every request that comes. */
 const FAILED_MS = 5_000;
 
@@ -25,6 +31,8 @@ export interface AuthorizationMemory {
   generation: number;
   /** Renewals under way, by the tokens renewed. */
   readonly renewals: Map<string, Promise<StoredTokens | Refusal | null>>;
+  /** For renewals, by issuer. */
+  readonly renewing: Places;
   readonly servers: BoundedMap<string, Kept<ProtectedServer | Refusal>>;
   readonly issuers: BoundedMap<string, Kept<AuthorizationServer | Refusal>>;
   /** Digests of kept tokens their servers took no more. */
@@ -35,7 +43,7 @@ export interface AuthorizationMemory {
 }
 
 export function authorizationMemory(): AuthorizationMemory {
-  return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), refused: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS), fetching: 0 };
+  return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), renewing: places(RENEWALS), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), refused: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS), fetching: 0 };
 }
 
 /** Forgets what a change names: what a principal held for a server, or how a server is authorized for. */
