@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { isPrivateAddress, outbound, OutboundDenied, OutboundTimeout } from "./outbound.ts";
 
 describe("addresses an upstream may not have", () => {
-  test.each(["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "::1", "fe80::1", "fd00::1", "::ffff:127.0.0.1"])("%s is private", (address) => {
+  test.each(["127.0.0.1", "10.1.2.3", "172.16.0.1", "192.168.1.1", "169.254.169.254", "0.0.0.0", "100.64.0.1", "::1", "fe80::1", "fd00::1", "fec0::1", "::ffff:127.0.0.1", "::ffff:7f00:1", "::7f00:1", "::ffff:0:7f00:1", "64:ff9b::7f00:1", "64:ff9b:1::7f00:1", "2002:7f00:1::", "2001:0:5ef5:79fd::1"])("%s is private", (address) => {
     expect(isPrivateAddress(address)).toBe(true);
   });
-  test.each(["1.1.1.1", "172.32.0.1", "2606:4700::1111"])("%s is not", (address) => {
+  test.each(["1.1.1.1", "172.32.0.1", "::ffff:1.1.1.1", "2606:4700::1111"])("%s is not", (address) => {
     expect(isPrivateAddress(address)).toBe(false);
   });
 });
@@ -19,6 +19,7 @@ describe("an outbound call", () => {
       fetch(request) {
         const { pathname } = new URL(request.url);
         if (pathname === "/redirect") return new Response(null, { status: 302, headers: { location: "http://127.0.0.1:1/" } });
+        if (pathname === "/host") return new Response(`${request.headers.get("host")} ${request.headers.get("x-own")}`);
         if (pathname === "/never") return new Promise<Response>(() => undefined);
         return new Response("ok");
       },
@@ -33,6 +34,36 @@ describe("an outbound call", () => {
     await expect(closed.fetch(`http://127.0.0.1:${server.port}/`, { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
     await expect(closed.fetch("http://upstream.example/", { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
     await expect(closed.fetch("http://[::1]:9/", { ...init, abort: abort() })).rejects.toBeInstanceOf(OutboundDenied);
+  });
+
+  test("goes to the address that was checked, under the name it was asked for, whatever the name leads to by then", async () => {
+    const looked: string[] = [];
+    const resolve = async (host: string) => {
+      looked.push(host);
+      // Nobody listens at the one tried first.
+      return ["::1", "127.0.0.2", "127.0.0.1"];
+    };
+    const named = outbound({ allowPrivate: false, resolve, isDenied: () => false });
+    const response = await named.fetch(`http://upstream.invalid:${server.port}/host`, { ...init, headers: { "x-own": "kept" }, abort: abort() });
+    expect([await response.text(), looked]).toEqual([`upstream.invalid:${server.port} kept`, ["upstream.invalid"]]);
+  });
+
+  test("asks the upstream to prove its name, not its address", async () => {
+    const { promise: hello, resolve: said } = Promise.withResolvers<string>();
+    const listener = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket, bytes) {
+          said(bytes.toString("latin1"));
+          socket.end();
+        },
+      },
+    });
+    const named = outbound({ allowPrivate: false, resolve: async () => ["127.0.0.1"], isDenied: () => false });
+    await expect(named.fetch(`https://upstream.invalid.:${listener.port}/`, { ...init, abort: abort() })).rejects.toThrow();
+    expect(await hello).toMatch(/upstream\.invalid(?!\.)/);
+    listener.stop(true);
   });
 
   test("never follows a redirect", async () => {

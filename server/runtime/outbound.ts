@@ -28,7 +28,8 @@ const PRIVATE = new BlockList();
 for (const [network, prefix] of [["0.0.0.0", 8], ["10.0.0.0", 8], ["100.64.0.0", 10], ["127.0.0.0", 8], ["169.254.0.0", 16], ["172.16.0.0", 12], ["192.0.0.0", 24], ["192.168.0.0", 16], ["198.18.0.0", 15], ["224.0.0.0", 4], ["240.0.0.0", 4]] as const) {
   PRIVATE.addSubnet(network, prefix, "ipv4");
 }
-for (const [network, prefix] of [["::", 128], ["::1", 128], ["fc00::", 7], ["fe80::", 10], ["ff00::", 8], ["64:ff9b::", 96]] as const) {
+// Of IPv6 also what only stands for an IPv4 address (compatible, translated, 6to4, Teredo): which one, somebody else decides.
+for (const [network, prefix] of [["::", 96], ["::ffff:0:0:0", 96], ["64:ff9b::", 96], ["64:ff9b:1::", 48], ["2001::", 32], ["2002::", 16], ["fc00::", 7], ["fe80::", 10], ["fec0::", 10], ["ff00::", 8]] as const) {
   PRIVATE.addSubnet(network, prefix, "ipv6");
 }
 
@@ -39,25 +40,67 @@ export function isPrivateAddress(address: string): boolean {
   return PRIVATE.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
 }
 
-async function assertPublic(url: string, resolve: Resolve): Promise<void> {
-  const { hostname } = new URL(url);
-  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
-  if (addresses.length === 0 || addresses.some(isPrivateAddress)) throw new OutboundDenied(`${host} is in a private address range`);
-}
-
 type Resolve = (host: string) => Promise<string[]>;
 const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
 
-export function outbound(options: { allowPrivate: boolean; resolve?: Resolve }): Outbound {
-  const resolve = options.resolve ?? systemResolve;
+/** What a fetch goes to. */
+interface Destination {
+  readonly url: string;
+  readonly headers: OutboundInit["headers"];
+  readonly tls?: { readonly serverName: string };
+}
+
+/**
+ * The same request for an address its host was looked up to, which is what was checked: a name that is looked up again to
+ * connect may lead elsewhere by then. The upstream is asked for, and has to prove itself, by its name.
+ */
+function destination(url: string, headers: OutboundInit["headers"], address: string): Destination {
+  const to = new URL(url);
+  const named = new Headers(headers);
+  named.set("host", to.host);
+  const serverName = to.hostname.replace(/\.$/, "");
+  to.hostname = isIP(address) === 6 ? `[${address}]` : address;
+  return { url: to.href, headers: named, ...(to.protocol === "https:" ? { tls: { serverName } } : {}) };
+}
+
+/** Where a request may go, to be tried in this order; throws where one of the addresses is private. */
+async function publicDestinations(url: string, headers: OutboundInit["headers"], { resolve = systemResolve, isDenied = isPrivateAddress }: Checks): Promise<Destination[]> {
+  const { hostname } = new URL(url);
+  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  const isAddress = isIP(host) !== 0;
+  const addresses = isAddress ? [host] : await resolve(host);
+  if (addresses.length === 0 || addresses.some(isDenied)) throw new OutboundDenied(`${host} is in a private address range`);
+  if (isAddress || BY_PROXY) return [{ url, headers }];
+  // Where one family leads nowhere, IPv4 more often than not leads on.
+  return addresses.toSorted((one, other) => isIP(one) - isIP(other)).map((address) => destination(url, headers, address));
+}
+
+/** A proxy between here and the world connects by itself, and may know hosts by their names only. */
+const BY_PROXY = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => (process.env[name] ?? "") !== "");
+
+/** Nobody was reached, so the request was not sent. */
+const UNREACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);
+
+interface Checks {
+  readonly resolve?: Resolve;
+  readonly isDenied?: (address: string) => boolean;
+}
+
+export function outbound(options: Checks & { allowPrivate: boolean }): Outbound {
   return {
     async fetch(url, { method, headers, body, abort, timeoutMs }) {
-      if (!options.allowPrivate) await assertPublic(url, resolve);
+      const destinations = options.allowPrivate ? [{ url, headers }] : await publicDestinations(url, headers, options);
       const { signal } = abort;
       const timer = setTimeout(() => abort.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
       try {
-        return await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });
+        for (const [at, { url: to, ...rest }] of destinations.entries()) {
+          try {
+            return await fetch(to, { method, ...rest, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });
+          } catch (error) {
+            if (at + 1 === destinations.length || signal.aborted || !UNREACHED.has(String((error as { code?: unknown }).code))) throw error;
+          }
+        }
+        throw new Error("a request had nowhere to go");
       } catch (error) {
         throw signal.aborted ? signal.reason : error;
       } finally {
