@@ -45,7 +45,15 @@ export async function mcpServerAt(db: Database | Trx, tenantId: string, baseUrl:
 
 /** An enabled server that is reached in its users' names, of whichever tenant: browsers and clients come to it without a key. */
 export async function oauthServerById(db: Database, id: string): Promise<Pick<McpServerRow, "id" | "tenant_id" | "name" | "base_url" | "mcp_endpoint_path"> | undefined> {
-  return db.selectFrom("mcp_servers").select(["id", "tenant_id", "name", "base_url", "mcp_endpoint_path"]).where("id", "=", id).where("auth_type", "=", "oauth").where("enabled", "=", true).executeTakeFirst();
+  return db
+    .selectFrom("mcp_servers as s")
+    .innerJoin("tenants as t", "t.id", "s.tenant_id")
+    .select(["s.id", "s.tenant_id", "s.name", "s.base_url", "s.mcp_endpoint_path"])
+    .where("s.id", "=", id)
+    .where("s.auth_type", "=", "oauth")
+    .where("s.enabled", "=", true)
+    .where("t.enabled", "=", true)
+    .executeTakeFirst();
 }
 
 /** Names by id, of those that are servers of the tenant. */

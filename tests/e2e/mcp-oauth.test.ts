@@ -159,6 +159,9 @@ describe("documents", () => {
   test("are nowhere for servers that are not there or ask for nothing", async () => {
     const plain = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "plain", base_url: "http://127.0.0.1:9" });
     for (const id of [plain.id, "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV"]) expect((await fetch(`${mcp(id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
+    await world.admin.post("/v1/admin/tenants", { id: "closed", name: "Closed", enabled: false });
+    const closed = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "closed", name: "closed", base_url: old.baseUrl, auth_type: "oauth" });
+    expect((await fetch(`${mcp(closed.id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
     const strange = await fetch(`${gateway()}/v1/proxy/oauth/${oldId}/idp-00000000000000000000/.well-known/openid-configuration`);
     expect(strange.status).toBe(404);
   });
