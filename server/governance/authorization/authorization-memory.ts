@@ -1,5 +1,6 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { serverRef, type StoredTokens } from "../../directory/tools/oauth-tokens.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { Refusal } from "../../kernel/errors.ts";
 import { type Places, places } from "../../kernel/places.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
@@ -20,7 +21,8 @@ const FAILED_MS = 5_000;
 
 interface Kept<T> {
   readonly until: number;
-  readonly value: T;
+  /** On its way while it is looked for. */
+  readonly value: T | Promise<T>;
 }
 
 /** What this process remembers of upstream authorization. All of it can be lost without a wrong answer. */
@@ -70,11 +72,23 @@ export function keyOfServer({ id, url }: { readonly id: string; readonly url: st
   return `${id}\n${url}`;
 }
 
-/** What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. */
-export async function remembered<T extends object>(map: BoundedMap<string, Kept<T | Refusal>>, key: string, now: number, forMs: number, find: () => Promise<T | Refusal>): Promise<T | Refusal> {
+/**
+ * What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. Whoever
+ * comes while it is looked for waits for the same: anybody can ask, and what is asked may be slow.
+ */
+export async function remembered<T extends object>(map: BoundedMap<string, Kept<T | Refusal>>, key: string, clock: Clock, forMs: number, find: () => Promise<T | Refusal>): Promise<T | Refusal> {
   const kept = map.get(key);
-  if (kept !== undefined && kept.until > now) return kept.value;
-  const found = await find();
-  map.set(key, { until: now + (isRefusal(found) ? FAILED_MS : forMs), value: found });
-  return found;
+  if (kept !== undefined && kept.until > clock.now()) return kept.value;
+  const under: Kept<T | Refusal> = { until: Number.POSITIVE_INFINITY, value: find() };
+  map.set(key, under);
+  // What was forgotten meanwhile is not brought back.
+  const isStillMeant = () => map.get(key) === under;
+  try {
+    const found = await under.value;
+    if (isStillMeant()) map.set(key, { until: clock.now() + (isRefusal(found) ? FAILED_MS : forMs), value: found });
+    return found;
+  } catch (error) {
+    if (isStillMeant()) map.delete(key);
+    throw error;
+  }
 }
