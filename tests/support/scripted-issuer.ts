@@ -3,6 +3,8 @@ export interface ScriptedIssuer {
   readonly issuer: string;
   /** Requests it saw, with the form or the query. */
   readonly seen: { readonly path: string; readonly values: Record<string, string>; readonly authorization: string | null }[];
+  /** Members of its metadata document, in the place of those it has. */
+  document: Record<string, unknown>;
   /** How requests for tokens are answered; replace it to have it answer otherwise. */
   answer: (form: Record<string, string>) => Response | Promise<Response>;
   stop(): Promise<void>;
@@ -21,7 +23,7 @@ export function startScriptedIssuer(): ScriptedIssuer {
       fixture.seen.push({ path: url.pathname, values, authorization: request.headers.get("authorization") });
       switch (url.pathname) {
         case "/.well-known/oauth-authorization-server":
-          return Response.json({ issuer: own, authorization_endpoint: `${own}/authorize`, token_endpoint: `${own}/token`, registration_endpoint: `${own}/register`, revocation_endpoint: `${own}/revoke`, code_challenge_methods_supported: ["S256"], authorization_response_iss_parameter_supported: true });
+          return Response.json({ issuer: own, authorization_endpoint: `${own}/authorize`, token_endpoint: `${own}/token`, registration_endpoint: `${own}/register`, revocation_endpoint: `${own}/revoke`, code_challenge_methods_supported: ["S256"], authorization_response_iss_parameter_supported: true, ...fixture.document });
         case "/register":
           return Response.json({ client_id: `client of ${own}`, client_secret: `secret of ${own}` }, { status: 201 });
         case "/authorize":
@@ -38,6 +40,7 @@ export function startScriptedIssuer(): ScriptedIssuer {
   const fixture: ScriptedIssuer = {
     issuer: `http://127.0.0.1:${server.port}`,
     seen: [],
+    document: {},
     answer: () => tokens(),
     stop: () => server.stop(true),
   };

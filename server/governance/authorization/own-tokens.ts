@@ -9,7 +9,7 @@ import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { looksLikeAccessToken, looksLikeRefreshToken, readAccessToken, readRefreshToken } from "./gateway-tokens.ts";
-import { passForm } from "./pass-form.ts";
+import { passed, passForm } from "./pass-form.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { authorizationServer } from "./protected-servers.ts";
 import { revokeTokens } from "./token-endpoint.ts";
@@ -37,7 +37,13 @@ export async function revoke(parts: AuthorizationParts, call: Call, broker: Brok
   const presented = form.get("token");
   if (presented === null) return refuse("oauth_invalid_request", "token is missing.");
   const done: BrokerAnswer = { kind: "json", status: 200, body: {} };
-  if (!looksLikeAccessToken(presented) && !looksLikeRefreshToken(presented)) return broker.at.revocationEndpoint === null ? done : passForm(parts, call, broker.at.revocationEndpoint, form, {});
+  if (!looksLikeAccessToken(presented) && !looksLikeRefreshToken(presented)) {
+    if (broker.at.revocationEndpoint === null) return done;
+    const answer = await passForm(parts, call, broker.at.revocationEndpoint, form, {});
+    if (isRefusal(answer)) return answer;
+    // Nothing more need be said to that (RFC 7009).
+    return answer.body === null && answer.status >= 200 && answer.status < 300 ? done : passed(answer);
+  }
   const now = parts.clock.now();
   const claims = readAccessToken(parts.secrets, presented, now) ?? readRefreshToken(parts.secrets, presented, now);
   if (claims === null || claims.serverId !== broker.id) return done;

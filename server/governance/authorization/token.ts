@@ -15,7 +15,7 @@ import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { exchangeCode } from "./callback.ts";
 import { openCode } from "./codes.ts";
 import { ACCESS_SECONDS, accessToken, looksLikeRefreshToken, readRefreshToken, refreshToken, type RefreshClaims } from "./gateway-tokens.ts";
-import { passForm } from "./pass-form.ts";
+import { passed, passForm } from "./pass-form.ts";
 import { holderOf } from "./holder.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl } from "./upstream-clients.ts";
@@ -30,7 +30,10 @@ export async function token(parts: AuthorizationParts, call: Call, broker: Broke
   const refresh = form.get("refresh_token") ?? "";
   const code = grantType === "authorization_code" ? openCode(parts, broker, form.get("code") ?? "") : null;
   const isOurs = code !== null || clientId.startsWith("gwc_") || looksLikeRefreshToken(refresh) || /^https?:/.test(clientId);
-  if (!isOurs) return passForm(parts, call, broker.at.tokenEndpoint, form, { resource: broker.says.resource });
+  if (!isOurs) {
+    const answer = await passForm(parts, call, broker.at.tokenEndpoint, form, { resource: broker.says.resource });
+    return isRefusal(answer) ? answer : passed(answer);
+  }
   const resource = toolServerUrl(broker.base, broker.id);
   if (form.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource)) return refuse("oauth_invalid_target");
   if (grantType === "refresh_token") return refreshed(parts, call, broker, refresh, clientId);
