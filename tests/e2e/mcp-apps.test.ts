@@ -71,6 +71,13 @@ describe("an interface", () => {
     return { status: response.status, body: (await response.json()) as any };
   };
 
+  const readDirectly = (uri: string, id = ids.stateless as string, key = narrow.apiKey) =>
+    fetch(address(id), {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "x-api-key": key, "mcp-protocol-version": "2026-07-28" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } }),
+    });
+
   test.each(["handshake", "stateless"])("of a %s server is read with what it says of itself, and leaves its row", async (server) => {
     const { status, body } = await read(server, "ui://charts/main");
     expect([status, body.uri, body.mime_type, body.content, body.size_bytes]).toEqual([200, "ui://charts/main", "text/html;profile=mcp-app", "<h1>ui://charts/main</h1>", 25]);
@@ -82,12 +89,13 @@ describe("an interface", () => {
     expect((await read("stateless", "ui://payroll/main")).status).toBe(200);
     const refused = await read("stateless", "ui://payroll/main", narrow.apiKey);
     expect([refused.status, refused.body.code]).toEqual([403, "tool_not_allowed"]);
-    const direct = await fetch(address(ids.stateless as string), {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "x-api-key": narrow.apiKey, "mcp-protocol-version": "2026-07-28", "mcp-method": "resources/read", "mcp-name": "ui://payroll/main" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "ui://payroll/main", _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } }),
-    });
+    const direct = await readDirectly("ui://payroll/main");
     expect(direct.status).toBe(403);
+  });
+
+  test.each(["UI://payroll/main", "ui://payroll/./main", "ui://payroll/x/../main", "ui://payroll/ma\tin", " ui://payroll/main"])("of a tool the caller may not use is not the caller's by another spelling of its address: %j", async (uri) => {
+    expect((await readDirectly(uri)).status).toBe(403);
+    for (const named of [uri.replace("payroll", "s__payroll"), `s+${uri}`]) expect((await readDirectly(named, ids.virtual)).status).toBe(403);
   });
 
   test.each([
