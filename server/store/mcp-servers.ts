@@ -81,6 +81,12 @@ export async function lastDiscoveredTools(db: Database, tenantId: string, server
   return row?.tools;
 }
 
+/** Resources of a server as the last conclusive discovery found them listed. */
+export async function lastDiscoveredResources(db: Database, tenantId: string, serverId: string): Promise<unknown[] | undefined> {
+  const row = await db.selectFrom("mcp_server_snapshots").select("resources").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId).orderBy("id", "desc").limit(1).executeTakeFirst();
+  return row?.resources;
+}
+
 export async function insertMcpSnapshot(trx: Trx, values: Insertable<McpServerSnapshotTable>): Promise<void> {
   await trx.insertInto("mcp_server_snapshots").values(values).execute();
 }

@@ -85,6 +85,11 @@ describe("an interface", () => {
     expect(await rowOf(world.admin, { proxy_subtype: "mcp_app_resource", server_id: ids[server] })).toMatchObject({ proxy_type: "portal", mcp_method: "resources/read", mcp_capability_name: "ui://charts/main", success: true });
   });
 
+  test.each(["handshake", "stateless"])("of a %s server is what the list says of it where it says nothing itself", async (server) => {
+    const { body } = await read(server, "ui://listed/main");
+    expect([body.content, body._meta.ui.csp]).toEqual(["<h1>listed</h1>", { connectDomains: ["https://api.example"] }]);
+  });
+
   test("of a tool the caller may not use is not the caller's, on either way", async () => {
     expect((await read("stateless", "ui://payroll/main")).status).toBe(200);
     const refused = await read("stateless", "ui://payroll/main", narrow.apiKey);

@@ -1,5 +1,7 @@
+import { discoveredResources } from "../../directory/tools/discovered-tools.ts";
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { JsonObject } from "../../wire/document.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
 import { type AppPage, appPage, APPS_HOST } from "../../wire/mcp/apps.ts";
 import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { authorizedSend } from "../authorization/authorize-server.ts";
@@ -28,8 +30,16 @@ export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
     const page = appPage(answer?.value.result, uri);
     if (answer === null || page === null) return refuse("not_found", "The tool server has no such app.");
     const verdict = await answerGate(call, target, answer.text, answer.value.result, parts);
-    if (verdict === null) return page;
-    if (typeof verdict !== "string") return verdict;
-    return appPage((JSON.parse(verdict) as JsonObject).result, uri) ?? refuse("not_found", "The tool server has no such app.");
+    if (typeof verdict !== "string" && verdict !== null) return verdict;
+    const allowed = verdict === null ? page : appPage((JSON.parse(verdict) as JsonObject).result, uri);
+    return allowed === null ? refuse("not_found", "The tool server has no such app.") : described(allowed, call, server, parts);
   };
+}
+
+/** What a page does not say of its content security and permissions, the list that names it may. */
+async function described(page: AppPage, call: Call, server: ToolServerEntry, parts: ToolParts): Promise<AppPage> {
+  if (page.meta?.ui !== undefined) return page;
+  const listed = (await discoveredResources(parts, call.identity?.tenantId ?? "", server.id)).find((item) => isObject(item) && item.uri === page.uri);
+  const meta = isObject(listed) ? listed._meta : undefined;
+  return isObject(meta) && isObject(meta.ui) ? { ...page, meta: { ...page.meta, ui: meta.ui } } : page;
 }
