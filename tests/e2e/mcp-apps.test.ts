@@ -90,6 +90,34 @@ describe("an interface", () => {
     expect([body.content, body._meta.ui.csp]).toEqual(["<h1>listed</h1>", { connectDomains: ["https://api.example"] }]);
   });
 
+  test.each([
+    ["says nothing", () => undefined, 504, "upstream_timeout"],
+    ["ends before it has answered", (controller: ReadableStreamDefaultController) => controller.close(), 502, "upstream_interrupted"],
+  ] as const)("of a server that %s is waited for no longer than for any other answer", async (_name, goOn, status, code) => {
+    const stuck = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      idleTimeout: 0,
+      async fetch(request) {
+        const body = await request.text();
+        if (!body.includes("resources/read")) return fetch(servers.stateless.baseUrl + new URL(request.url).pathname, { method: request.method, headers: request.headers, body });
+        const begun = new ReadableStream({
+          async pull(controller) {
+            controller.enqueue(new TextEncoder().encode(": hello\n\n"));
+            goOn(controller);
+            await new Promise(() => undefined);
+          },
+        });
+        return new Response(begun, { headers: { "content-type": "text/event-stream" } });
+      },
+    });
+    ids[code] = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: code, base_url: stuck.url.origin, timeout: 1 })).id;
+    await grant(world.admin, code, ids[code] as string, [team.groupId]);
+    const answer = await read(code, "ui://charts/main");
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    await stuck.stop(true);
+  });
+
   test("of a tool the caller may not use is not the caller's, on either way", async () => {
     expect((await read("stateless", "ui://payroll/main")).status).toBe(200);
     const refused = await read("stateless", "ui://payroll/main", narrow.apiKey);
