@@ -269,6 +269,17 @@ describe("kept tokens", () => {
     expect((await fetch(`${client.broker}/tokens`)).status).toBe(401);
   });
 
+  test("of another account do not go on in the session of the one before", async () => {
+    const sharer = await newTeam(world.admin, "sharer", { parent_group_id: team.groupId });
+    const begins = () => old.callers.filter(({ method, account }) => method === "initialize" && ["first account", "second account"].includes(account)).map(({ account }) => account);
+    for (const account of ["first account", "first account", "second account"]) {
+      const client = await begun(oldId);
+      await client.redeem(await codeFor(client, account), {}, { "x-api-key": sharer.apiKey });
+      for (let n = 0; n < 2; n++) expect((await post(mcp(oldId), sharer.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }))).status).toBe(200);
+    }
+    expect(begins()).toEqual(["first account", "first account", "second account"]);
+  });
+
   test("are renewed once for many calls at a time", async () => {
     const many = await newTeam(world.admin, "many", { parent_group_id: team.groupId });
     const client = await begun(modernId);

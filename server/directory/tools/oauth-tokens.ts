@@ -27,6 +27,8 @@ export interface StoredTokens extends GivenTokens {
   readonly redirectUri: string;
   /** What the tokens are for: they are sent nowhere else. */
   readonly resource: string;
+  /** When the account was connected, milliseconds since the epoch. It may be another account each time. */
+  readonly connectedAt: number;
   /** Clients that hold tokens of the gateway's own which stand for these. */
   readonly grants: ReadonlySet<string>;
 }
@@ -69,6 +71,7 @@ function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly 
     clientId: row.client_id,
     redirectUri: row.redirect_uri,
     resource: row.resource,
+    connectedAt: row.created_at.getTime(),
     accessToken: secrets.open(row.access_token_sealed, sealContext("access", row)),
     refreshToken: row.refresh_token_sealed === null ? null : secrets.open(row.refresh_token_sealed, sealContext("refresh", row)),
     scopes: row.scopes,
