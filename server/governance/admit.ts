@@ -7,7 +7,7 @@ import type { Clock } from "../kernel/clock.ts";
 import { type Refusal, refuse } from "../kernel/errors.ts";
 import { type SecretBox, sha256Hex } from "../kernel/secrets.ts";
 import type { Call } from "./call.ts";
-import { readAccessToken } from "./authorization/gateway-tokens.ts";
+import { type Holder, readAccessToken } from "./authorization/gateway-tokens.ts";
 import { type Presented, presentedCredential } from "./presented.ts";
 import { joinRun } from "./record/run.ts";
 import { isRefusal } from "./surface.ts";
@@ -154,15 +154,16 @@ async function recogniseBrokerToken(call: Call, text: string, parts: AdmissionPa
   if (claims === null) return unauthenticated("credential_expired");
   const own = `/v1/proxy/mcp/${claims.serverId}`;
   if (call.path !== own && !call.path.startsWith(`${own}/`)) return unauthenticated("credential_for_another_server");
-  const { holder } = claims;
-  let groups: Groups | Refusal;
-  if (holder.kind === "key") groups = await recogniseKey(call, await parts.credentials.find(holder.hash), parts);
-  else {
-    const user = await parts.users.find(holder.tenantId, holder.userId);
-    groups = user === null ? unauthenticated("credential_unknown") : userWithToken(call, user, holder.since);
-  }
+  const groups = await recogniseHolder(call, claims.holder, parts);
   if (!isRefusal(groups) && call.identity !== null) call.identity = { ...call.identity, grantId: claims.grantId };
   return groups;
+}
+
+/** Whoever a token of the broker's was made for, as far as they are let in now. */
+export async function recogniseHolder(call: Call, holder: Holder, parts: AdmissionParts): Promise<Groups | Refusal> {
+  if (holder.kind === "key") return recogniseKey(call, await parts.credentials.find(holder.hash), parts);
+  const user = await parts.users.find(holder.tenantId, holder.userId);
+  return user === null ? unauthenticated("credential_unknown") : userWithToken(call, user, holder.since);
 }
 
 async function recogniseToken(call: Call, text: string, parts: AdmissionParts): Promise<Groups | Refusal> {

@@ -46,6 +46,29 @@ const retain = () => applyRetention(database.db, clock, recordedLog());
 const verify = () => verifyChain(database.db, ledger.chainId);
 const counted = async (where: string) => (await sql<{ n: number }>`SELECT count(*) AS n FROM audit_rows WHERE ${sql.raw(where)}`.execute(database.db)).rows[0]?.n;
 
+test("approvals that are over lose what their calls said, and then go; those that are open stay whole", async () => {
+  at = Date.UTC(2026, 0, 1);
+  const given = '{"to":"somebody"}';
+  const asked = async (id: string, tenantId: string, settled: object) =>
+    database.db
+      .insertInto("approvals")
+      .values({ id, tenant_id: tenantId, server_config_id: null, server_id: "mcp-1", server_name: "s", capability_type: "tool", capability_name: "t", requester_type: "api_key", requester_id: "k", requester_display: "k", requester_group_id: crypto.randomUUID(), call_arguments: given, arguments_digest: id, request_metadata: JSON.stringify({ client_ip: "192.0.2.1" }), timeout_seconds: 900, expires_at: new Date(at), token_nonce: null, resolved_by: null, resolution_note: null, consumed_by_call: null, created_at: new Date(at), ...settled })
+      .execute();
+  const [used, rejected, pending, unused, kept] = Array.from({ length: 5 }, () => crypto.randomUUID()) as [string, string, string, string, string];
+  await asked(used, "short", { status: "approved", consumed_at: new Date(at) });
+  await asked(rejected, "short", { status: "rejected" });
+  await asked(pending, "short", { status: "pending" });
+  await asked(unused, "short", { status: "approved" });
+  await asked(kept, "long", { status: "rejected" });
+  const left = async () => Object.fromEntries((await database.db.selectFrom("approvals").select(["id", "call_arguments", "request_metadata"]).execute()).map((row) => [row.id, `${row.call_arguments} ${Object.keys(row.request_metadata).length}`]));
+  at += 11 * DAY;
+  await retain();
+  expect(await left()).toEqual({ [used]: "{} 0", [rejected]: "{} 0", [pending]: `${given} 1`, [unused]: `${given} 1`, [kept]: `${given} 1` });
+  at += 10 * DAY;
+  await retain();
+  expect(Object.keys(await left()).toSorted()).toEqual([pending, unused, kept].toSorted());
+});
+
 test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
   await retain();
   await month(Date.UTC(2026, 0, 20), 1_005);

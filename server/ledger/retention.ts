@@ -4,13 +4,14 @@ import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import { appendAdminLog } from "../store/admin-log.ts";
 import { dropPrefixes, droppablePrefixes, ensurePartitions, partitionsBefore, pruneBodies, pruneRuns, reduceRows, tenantRetentions, type DroppablePrefix } from "../store/audit-retention.ts";
+import { pruneApprovals } from "../store/approvals.ts";
 import type { Database } from "../store/database.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
 const DAY_MS = 86_400_000;
 
 /**
- * Holds every tenant's rows, bodies and runs to its retention, and makes the partitions of the months to come. What is
+ * Holds every tenant's rows, bodies, runs and approvals to its retention, and makes the partitions of the months to come. What is
  * past `log_days` is reduced to what its hash covers; whole months that are past it for every tenant are dropped, up to
  * a signed checkpoint. Idempotent, and safe in two processes at once.
  */
@@ -23,7 +24,8 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
     const bodies = await pruneBodies(db, tenant.id, before(tenant.body_days), now);
     const reduced = await reduceRows(db, tenant.id, before(tenant.log_days), now);
     const runs = await pruneRuns(db, tenant.id, before(tenant.run_days));
-    if (bodies + reduced + runs > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs });
+    const approvals = await pruneApprovals(db, tenant.id, { bodies: before(tenant.body_days), calls: before(tenant.log_days) });
+    if (bodies + reduced + runs + approvals > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs, approvals_pruned: approvals });
   }
   if (tenants.length > 0) await dropMonths(db, before(Math.max(...tenants.map((tenant) => tenant.log_days))), now, log);
 }

@@ -10,6 +10,7 @@ describe("an outbound call", () => {
       fetch(request) {
         const { pathname } = new URL(request.url);
         if (pathname === "/redirect") return new Response(null, { status: 302, headers: { location: "http://127.0.0.1:1/" } });
+        if (pathname === "/host") return new Response(`${request.headers.get("host")} ${request.headers.get("x-own")}`);
         if (pathname === "/never") return new Promise<Response>(() => undefined);
         return new Response("ok");
       },
@@ -34,6 +35,36 @@ describe("an outbound call", () => {
     hungUp.abort("client_disconnected");
     await expect(call).rejects.toBe("client_disconnected");
     await expect(silent.fetch("http://upstream.example/", { ...init, abort: hungUp })).rejects.toBe("client_disconnected");
+  });
+
+  test("goes to the address that was checked, under the name it was asked for, whatever the name leads to by then", async () => {
+    const looked: string[] = [];
+    const resolve = async (host: string) => {
+      looked.push(host);
+      // Nobody listens at the one tried first.
+      return ["::1", "127.0.0.2", "127.0.0.1"];
+    };
+    const named = outbound({ allowPrivate: false, resolve, isDenied: () => false });
+    const response = await named.fetch(`http://upstream.invalid:${server.port}/host`, { ...init, headers: { "x-own": "kept" }, abort: abort() });
+    expect([await response.text(), looked]).toEqual([`upstream.invalid:${server.port} kept`, ["upstream.invalid"]]);
+  });
+
+  test("asks the upstream to prove its name, not its address", async () => {
+    const { promise: hello, resolve: said } = Promise.withResolvers<string>();
+    const listener = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data(socket, bytes) {
+          said(bytes.toString("latin1"));
+          socket.end();
+        },
+      },
+    });
+    const named = outbound({ allowPrivate: false, resolve: async () => ["127.0.0.1"], isDenied: () => false });
+    await expect(named.fetch(`https://upstream.invalid.:${listener.port}/`, { ...init, abort: abort() })).rejects.toThrow();
+    expect(await hello).toMatch(/upstream\.invalid(?!\.)/);
+    listener.stop(true);
   });
 
   test("never follows a redirect", async () => {

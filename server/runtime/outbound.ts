@@ -25,18 +25,54 @@ export interface OutboundInit {
 export class OutboundDenied extends Error {}
 export class OutboundTimeout extends Error {}
 
-async function assertPublic(url: string, resolve: Resolve): Promise<void> {
-  const { hostname } = new URL(url);
-  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
-  const addresses = isIP(host) === 0 ? await resolve(host) : [host];
-  if (addresses.length === 0 || addresses.some(isPrivateAddress)) throw new OutboundDenied(`${host} is in a private address range`);
-}
-
 type Resolve = (host: string) => Promise<string[]>;
 const systemResolve: Resolve = async (host) => (await lookup(host, { all: true })).map(({ address }) => address);
 
+/** What a fetch goes to. */
+interface Destination {
+  readonly url: string;
+  readonly headers: OutboundInit["headers"];
+  readonly tls?: { readonly serverName: string };
+}
+
+/**
+ * The same request for an address its host was looked up to, which is what was checked: a name that is looked up again to
+ * connect may lead elsewhere by then. The upstream is asked for, and has to prove itself, by its name.
+ */
+function destination(url: string, headers: OutboundInit["headers"], address: string): Destination {
+  const to = new URL(url);
+  const named = new Headers(headers);
+  named.set("host", to.host);
+  const serverName = to.hostname.replace(/\.$/, "");
+  to.hostname = isIP(address) === 6 ? `[${address}]` : address;
+  return { url: to.href, headers: named, ...(to.protocol === "https:" ? { tls: { serverName } } : {}) };
+}
+
+/** Where a request may go, to be tried in this order; throws where one of the addresses is private. */
+async function publicDestinations(url: string, headers: OutboundInit["headers"], { resolve = systemResolve, isDenied = isPrivateAddress }: Checks): Promise<Destination[]> {
+  const { hostname } = new URL(url);
+  const host = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  const isAddress = isIP(host) !== 0;
+  const addresses = isAddress ? [host] : await resolve(host);
+  if (addresses.length === 0 || addresses.some(isDenied)) throw new OutboundDenied(`${host} is in a private address range`);
+  if (isAddress || BY_PROXY) return [{ url, headers }];
+  // Where one family leads nowhere, IPv4 more often than not leads on.
+  return addresses.toSorted((one, other) => isIP(one) - isIP(other)).map((address) => destination(url, headers, address));
+}
+
+/** A proxy between here and the world connects by itself, and may know hosts by their names only. */
+const BY_PROXY = ["HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"].some((name) => (process.env[name] ?? "") !== "");
+
+/** Nobody was reached, so the request was not sent. */
+const UNREACHED = new Set(["ECONNREFUSED", "EHOSTUNREACH", "ENETUNREACH"]);
+
+interface Checks {
+  readonly resolve?: Resolve;
+  readonly isDenied?: (address: string) => boolean;
+}
+
 /** A look-up cannot be called off: it is left to itself. */
-async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason);
@@ -44,21 +80,27 @@ async function unlessAborted(work: Promise<void>, signal: AbortSignal): Promise<
     else signal.addEventListener("abort", stop, { once: true });
   });
   try {
-    await Promise.race([work, aborted]);
+    return await Promise.race([work, aborted]);
   } finally {
     signal.removeEventListener("abort", stop);
   }
 }
 
-export function outbound(options: { allowPrivate: boolean; resolve?: Resolve }): Outbound {
-  const resolve = options.resolve ?? systemResolve;
+export function outbound(options: Checks & { allowPrivate: boolean }): Outbound {
   return {
     async fetch(url, { method, headers, body, abort, timeoutMs }) {
       const { signal } = abort;
       const timer = setTimeout(() => abort.abort(new OutboundTimeout(`no answer within ${timeoutMs} ms`)), timeoutMs);
       try {
-        if (!options.allowPrivate) await unlessAborted(assertPublic(url, resolve), signal);
-        return await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });
+        const destinations = options.allowPrivate ? [{ url, headers }] : await unlessAborted(publicDestinations(url, headers, options), signal);
+        for (const [at, { url: to, ...rest }] of destinations.entries()) {
+          try {
+            return await fetch(to, { method, ...rest, ...(body === undefined ? {} : { body }), signal, redirect: "manual" });
+          } catch (error) {
+            if (at + 1 === destinations.length || signal.aborted || !UNREACHED.has(String((error as { code?: unknown }).code))) throw error;
+          }
+        }
+        throw new Error("a request had nowhere to go");
       } catch (error) {
         throw signal.aborted ? signal.reason : error;
       } finally {

@@ -179,3 +179,21 @@ export async function expireApprovals(db: Database): Promise<void> {
     .where("expires_at", "<=", sql<Date>`now()`)
     .execute();
 }
+
+/**
+ * Holds approvals that are over to how long their tenant keeps what calls said, and calls at all: they lose the
+ * arguments and whence they came, and then go. Answers how many were changed.
+ */
+export async function pruneApprovals(db: Database, tenantId: string, { bodies, calls }: { readonly bodies: Date; readonly calls: Date }): Promise<number> {
+  const isOver = sql<boolean>`(status IN ('rejected', 'expired') OR consumed_at IS NOT NULL)`;
+  const gone = await db.deleteFrom("approvals").where("tenant_id", "=", tenantId).where("created_at", "<", calls).where(isOver).executeTakeFirst();
+  const emptied = await db
+    .updateTable("approvals")
+    .set({ call_arguments: "{}", request_metadata: "{}" })
+    .where("tenant_id", "=", tenantId)
+    .where("created_at", "<", bodies)
+    .where(isOver)
+    .where(sql<boolean>`(call_arguments <> '{}' OR request_metadata <> '{}')`)
+    .executeTakeFirst();
+  return Number(gone.numDeletedRows) + Number(emptied.numUpdatedRows);
+}

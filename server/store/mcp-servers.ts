@@ -45,7 +45,15 @@ export async function mcpServerAt(db: Database | Trx, tenantId: string, baseUrl:
 
 /** An enabled server that is reached in its users' names, of whichever tenant: browsers and clients come to it without a key. */
 export async function oauthServerById(db: Database, id: string): Promise<Pick<McpServerRow, "id" | "tenant_id" | "name" | "base_url" | "mcp_endpoint_path"> | undefined> {
-  return db.selectFrom("mcp_servers").select(["id", "tenant_id", "name", "base_url", "mcp_endpoint_path"]).where("id", "=", id).where("auth_type", "=", "oauth").where("enabled", "=", true).executeTakeFirst();
+  return db
+    .selectFrom("mcp_servers as s")
+    .innerJoin("tenants as t", "t.id", "s.tenant_id")
+    .select(["s.id", "s.tenant_id", "s.name", "s.base_url", "s.mcp_endpoint_path"])
+    .where("s.id", "=", id)
+    .where("s.auth_type", "=", "oauth")
+    .where("s.enabled", "=", true)
+    .where("t.enabled", "=", true)
+    .executeTakeFirst();
 }
 
 /** Names by id, of those that are servers of the tenant. */
@@ -71,6 +79,12 @@ export async function virtualServersWith(db: Database | Trx, tenantId: string, s
 export async function lastDiscoveredTools(db: Database, tenantId: string, serverId: string): Promise<unknown[] | undefined> {
   const row = await db.selectFrom("mcp_server_snapshots").select("tools").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId).orderBy("id", "desc").limit(1).executeTakeFirst();
   return row?.tools;
+}
+
+/** Resources of a server as the last conclusive discovery found them listed. */
+export async function lastDiscoveredResources(db: Database, tenantId: string, serverId: string): Promise<unknown[] | undefined> {
+  const row = await db.selectFrom("mcp_server_snapshots").select("resources").where("tenant_id", "=", tenantId).where("mcp_server_id", "=", serverId).orderBy("id", "desc").limit(1).executeTakeFirst();
+  return row?.resources;
 }
 
 export async function insertMcpSnapshot(trx: Trx, values: Insertable<McpServerSnapshotTable>): Promise<void> {

@@ -27,9 +27,9 @@ export async function lockedToken(trx: Trx, tenantId: string, id: string): Promi
   return trx.selectFrom("oauth_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
-/** Replaces what the principal holds of this issuer for this server, under the id it has. */
+/** Replaces what the principal holds of this issuer for this server, under the id it has; `created_at` is of what replaces it. */
 export async function putToken(trx: Trx, values: OAuthTokenInsert): Promise<OAuthTokenRow> {
-  const { id: _id, created_at: _created, ...replaced } = values;
+  const { id: _id, ...replaced } = values;
   return trx
     .insertInto("oauth_tokens")
     .values(values)

@@ -250,6 +250,23 @@ describe("the page a client is sent to", () => {
     expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({ status: "pending" });
   });
 
+  test("takes nothing that no record can hold", async () => {
+    const answers = await Promise.all([decide({ username: "a\0b", password: "x", decision: "approve" }), decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "a\0b" })]);
+    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+  });
+
+  test("is nowhere while its tenant is switched off", async () => {
+    await world.admin.post("/v1/admin/tenants", { id: "closing", name: "Closing" });
+    const closing = await newTeam(world.admin, "closing", {}, "closing");
+    const server = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "closing", name: "modern", base_url: modern.baseUrl });
+    await world.admin.post("/v1/admin/server-configs", { tenant_id: "closing", mcp_server_id: server.id, name: "marked", group_ids: [closing.groupId], enabled: true, approval_required_tools: ["echo"] });
+    const blocked = await post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${server.id}`, closing.apiKey, call("echo"));
+    const page = blocked.body.result.inputRequests.gateway_approval.params.url as string;
+    expect((await fetch(page)).status).toBe(200);
+    await world.admin.request("PATCH", "/v1/admin/tenants/closing", { enabled: false });
+    expect((await fetch(page)).status).toBe(404);
+  });
+
   test("lets a colleague approve with their own password, once, and leaves a row without it", async () => {
     const approved = await decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "go" });
     expect([approved.status, (await approved.text()).includes("It was approved")]).toEqual([200, true]);

@@ -71,6 +71,13 @@ describe("an interface", () => {
     return { status: response.status, body: (await response.json()) as any };
   };
 
+  const readDirectly = (uri: string, id = ids.stateless as string, key = narrow.apiKey) =>
+    fetch(address(id), {
+      method: "POST",
+      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "x-api-key": key, "mcp-protocol-version": "2026-07-28" },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } }),
+    });
+
   test.each(["handshake", "stateless"])("of a %s server is read with what it says of itself, and leaves its row", async (server) => {
     const { status, body } = await read(server, "ui://charts/main");
     expect([status, body.uri, body.mime_type, body.content, body.size_bytes]).toEqual([200, "ui://charts/main", "text/html;profile=mcp-app", "<h1>ui://charts/main</h1>", 25]);
@@ -78,16 +85,50 @@ describe("an interface", () => {
     expect(await rowOf(world.admin, { proxy_subtype: "mcp_app_resource", server_id: ids[server] })).toMatchObject({ proxy_type: "portal", mcp_method: "resources/read", mcp_capability_name: "ui://charts/main", success: true });
   });
 
+  test.each(["handshake", "stateless"])("of a %s server is what the list says of it where it says nothing itself", async (server) => {
+    const { body } = await read(server, "ui://listed/main");
+    expect([body.content, body._meta.ui.csp]).toEqual(["<h1>listed</h1>", { connectDomains: ["https://api.example"] }]);
+  });
+
+  test.each([
+    ["says nothing", () => undefined, 504, "upstream_timeout"],
+    ["ends before it has answered", (controller: ReadableStreamDefaultController) => controller.close(), 502, "upstream_interrupted"],
+  ] as const)("of a server that %s is waited for no longer than for any other answer", async (_name, goOn, status, code) => {
+    const stuck = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      idleTimeout: 0,
+      async fetch(request) {
+        const body = await request.text();
+        if (!body.includes("resources/read")) return fetch(servers.stateless.baseUrl + new URL(request.url).pathname, { method: request.method, headers: request.headers, body });
+        const begun = new ReadableStream({
+          async pull(controller) {
+            controller.enqueue(new TextEncoder().encode(": hello\n\n"));
+            goOn(controller);
+            await new Promise(() => undefined);
+          },
+        });
+        return new Response(begun, { headers: { "content-type": "text/event-stream" } });
+      },
+    });
+    ids[code] = (await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: code, base_url: stuck.url.origin, timeout: 1 })).id;
+    await grant(world.admin, code, ids[code] as string, [team.groupId]);
+    const answer = await read(code, "ui://charts/main");
+    expect([answer.status, answer.body.code]).toEqual([status, code]);
+    await stuck.stop(true);
+  });
+
   test("of a tool the caller may not use is not the caller's, on either way", async () => {
     expect((await read("stateless", "ui://payroll/main")).status).toBe(200);
     const refused = await read("stateless", "ui://payroll/main", narrow.apiKey);
     expect([refused.status, refused.body.code]).toEqual([403, "tool_not_allowed"]);
-    const direct = await fetch(address(ids.stateless as string), {
-      method: "POST",
-      headers: { "content-type": "application/json", accept: "application/json, text/event-stream", "x-api-key": narrow.apiKey, "mcp-protocol-version": "2026-07-28", "mcp-method": "resources/read", "mcp-name": "ui://payroll/main" },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "resources/read", params: { uri: "ui://payroll/main", _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": {} } } }),
-    });
+    const direct = await readDirectly("ui://payroll/main");
     expect(direct.status).toBe(403);
+  });
+
+  test.each(["UI://payroll/main", "ui://payroll/./main", "ui://payroll/x/../main", "ui://payroll/ma\tin", " ui://payroll/main"])("of a tool the caller may not use is not the caller's by another spelling of its address: %j", async (uri) => {
+    expect((await readDirectly(uri)).status).toBe(403);
+    for (const named of [uri.replace("payroll", "s__payroll"), `s+${uri}`]) expect((await readDirectly(named, ids.virtual)).status).toBe(403);
   });
 
   test.each([

@@ -159,6 +159,9 @@ describe("documents", () => {
   test("are nowhere for servers that are not there or ask for nothing", async () => {
     const plain = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "plain", base_url: "http://127.0.0.1:9" });
     for (const id of [plain.id, "mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV"]) expect((await fetch(`${mcp(id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
+    await world.admin.post("/v1/admin/tenants", { id: "closed", name: "Closed", enabled: false });
+    const closed = await world.admin.post("/v1/admin/mcp-servers", { tenant_id: "closed", name: "closed", base_url: old.baseUrl, auth_type: "oauth" });
+    expect((await fetch(`${mcp(closed.id)}/.well-known/oauth-protected-resource`)).status).toBe(404);
     const strange = await fetch(`${gateway()}/v1/proxy/oauth/${oldId}/idp-00000000000000000000/.well-known/openid-configuration`);
     expect(strange.status).toBe(404);
   });
@@ -264,6 +267,17 @@ describe("kept tokens", () => {
     expect(await at.check(upstream)).toBeNull();
     expect((await call({ authorization: `Bearer ${body.access_token}` })).status).toBe(401);
     expect((await fetch(`${client.broker}/tokens`)).status).toBe(401);
+  });
+
+  test("of another account do not go on in the session of the one before", async () => {
+    const sharer = await newTeam(world.admin, "sharer", { parent_group_id: team.groupId });
+    const begins = () => old.callers.filter(({ method, account }) => method === "initialize" && ["first account", "second account"].includes(account)).map(({ account }) => account);
+    for (const account of ["first account", "first account", "second account"]) {
+      const client = await begun(oldId);
+      await client.redeem(await codeFor(client, account), {}, { "x-api-key": sharer.apiKey });
+      for (let n = 0; n < 2; n++) expect((await post(mcp(oldId), sharer.apiKey, stateless(1, "tools/call", { name: "echo", arguments: { text: "hi" } }))).status).toBe(200);
+    }
+    expect(begins()).toEqual(["first account", "first account", "second account"]);
   });
 
   test("are renewed once for many calls at a time", async () => {

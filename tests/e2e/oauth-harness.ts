@@ -12,10 +12,10 @@ export interface Begun {
   redeem(code: string, values?: Record<string, string>, headers?: Record<string, string>): Promise<{ status: number; body: any }>;
 }
 
-export async function begunAt(gateway: string, id: string, apiKey: string, redirectUri = RETURN): Promise<Begun> {
+export async function begunAt(gateway: string, id: string, apiKey: string, redirectUri = RETURN, at?: string): Promise<Begun> {
   const server = `${gateway}/v1/proxy/mcp/${id}`;
   const resource = (await (await fetch(`${server}/.well-known/oauth-protected-resource`)).json()) as any;
-  const broker = resource.authorization_servers[0] as string;
+  const broker = at ?? (resource.authorization_servers[0] as string);
   const registered = await fetch(`${broker}/register`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ client_name: "Hand made", redirect_uris: [redirectUri] }) });
   const { client_id: clientId } = (await registered.json()) as any;
   const verifier = "v".repeat(43);

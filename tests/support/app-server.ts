@@ -13,6 +13,8 @@ function furnish(server: { registerTool: any; registerResource: any }): void {
   tool("refresh", { resourceUri: "ui://charts/main", visibility: ["app"] });
   tool("payroll", { resourceUri: "ui://payroll/main" });
   for (const uri of ["ui://charts/main", "ui://payroll/main"]) server.registerResource(uri, uri, { mimeType: HTML, _meta: { ui: UI } }, async () => ({ contents: [{ uri, mimeType: HTML, text: `<h1>${uri}</h1>`, _meta: { ui: UI } }] }));
+  // One that says of itself in the list only.
+  server.registerResource("listed", "ui://listed/main", { mimeType: HTML, _meta: { ui: UI } }, async () => ({ contents: [{ uri: "ui://listed/main", mimeType: HTML, text: "<h1>listed</h1>" }] }));
   server.registerResource("plain", "ui://plain/main", { mimeType: "text/html" }, async () => ({ contents: [{ uri: "ui://plain/main", mimeType: "text/html", text: "<h1>no app</h1>" }] }));
 }
 

@@ -27,6 +27,8 @@ export interface StoredTokens extends GivenTokens {
   readonly redirectUri: string;
   /** What the tokens are for: they are sent nowhere else. */
   readonly resource: string;
+  /** When the account was connected, milliseconds since the epoch. It may be another account each time. */
+  readonly connectedAt: number;
   /** Clients that hold tokens of the gateway's own which stand for these. */
   readonly grants: ReadonlySet<string>;
 }
@@ -69,6 +71,7 @@ function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly 
     clientId: row.client_id,
     redirectUri: row.redirect_uri,
     resource: row.resource,
+    connectedAt: row.created_at.getTime(),
     accessToken: secrets.open(row.access_token_sealed, sealContext("access", row)),
     refreshToken: row.refresh_token_sealed === null ? null : secrets.open(row.refresh_token_sealed, sealContext("refresh", row)),
     scopes: row.scopes,
@@ -159,11 +162,11 @@ export async function listTokens({ db }: Parts, principal: Principal, serverId: 
   }));
 }
 
-/** Gives what was there, opened, so that its issuer can be told; null when the principal had no such tokens. */
-export async function dropTokens({ db, secrets }: Parts, principal: Principal, serverId: string, id: string): Promise<StoredTokens | null> {
+/** Gives what was there, opened, so that its issuer can be told; null when the principal had no such tokens of this issuer. */
+export async function dropTokens({ db, secrets }: Parts, principal: Principal, serverId: string, issuer: string, id: string): Promise<StoredTokens | null> {
   return db.transaction().execute(async (trx) => {
     const row = await lockedToken(trx, principal.tenantId, id);
-    if (row === undefined || row.principal_type !== principal.type || row.principal_id !== principal.id || row.mcp_server_id !== serverId) return null;
+    if (row === undefined || row.principal_type !== principal.type || row.principal_id !== principal.id || row.mcp_server_id !== serverId || row.issuer !== issuer) return null;
     const dropped = await dropLocked({ secrets }, trx, row);
     await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
     return dropped;

@@ -6,6 +6,8 @@ export interface UpstreamClient {
   readonly clientId: string;
   readonly clientSecret: string | null;
   readonly authMethod: string;
+  /** By an administrator, as no other can be. */
+  readonly isEntered: boolean;
 }
 
 /** What an administrator entered for a server: it wins over what the server says. */
@@ -34,7 +36,7 @@ export async function knownClient({ db, secrets }: Parts, tenantId: string, serv
   return row === undefined ? null : opened(secrets, row);
 }
 
-export interface Registration extends UpstreamClient {
+export interface Registration extends Omit<UpstreamClient, "isEntered"> {
   readonly issuer: string;
   readonly redirectUri: string;
 }
@@ -61,5 +63,5 @@ export async function forgetRegistration({ db }: Pick<Parts, "db">, serverId: st
 
 function opened(secrets: Parts["secrets"], row: OAuthUpstreamClientRow): UpstreamClient {
   const clientSecret = row.client_secret_sealed === null ? null : secrets.open(row.client_secret_sealed, clientSecretContext(row.mcp_server_id, row.issuer, row.client_id));
-  return { clientId: row.client_id, clientSecret, authMethod: row.auth_method };
+  return { clientId: row.client_id, clientSecret, authMethod: row.auth_method, isEntered: row.redirect_uri === "" };
 }

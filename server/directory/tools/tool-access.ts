@@ -10,7 +10,14 @@ export interface ToolAccess {
   readonly disabled: ReadonlySet<string>;
   readonly approvalRequired: ReadonlySet<string>;
   readonly approvalTimeoutSeconds: number;
-  readonly approverGroupIds: readonly string[];
+  /** Of each configuration that names some, nearest group first. */
+  readonly approvers: readonly Approvers[];
+}
+
+/** Who may resolve the approvals of the tools that one configuration marks. */
+interface Approvers {
+  readonly marked: ReadonlySet<string>;
+  readonly groupIds: readonly string[];
 }
 
 /** Stands in a list of tools for all of them. */
@@ -25,14 +32,15 @@ export function toolAccessOf(configs: readonly ConfigRow[]): Map<string, ToolAcc
   for (const row of configs) {
     if (!row.enabled) continue;
     const before = byServer.get(row.mcp_server_id);
+    const marked = new Set(row.approval_required_tools);
     const enabled = row.enabled_tools === null || row.enabled_tools.includes(ALL) ? null : new Set(row.enabled_tools);
     byServer.set(row.mcp_server_id, {
       configId: before?.configId ?? row.id,
       enabled: before === undefined || before.enabled === null ? enabled : enabled === null ? before.enabled : new Set([...before.enabled].filter((name) => enabled.has(name))),
       disabled: new Set([...(before?.disabled ?? []), ...row.disabled_tools]),
-      approvalRequired: new Set([...(before?.approvalRequired ?? []), ...row.approval_required_tools]),
+      approvalRequired: new Set([...(before?.approvalRequired ?? []), ...marked]),
       approvalTimeoutSeconds: Math.min(before?.approvalTimeoutSeconds ?? Number.POSITIVE_INFINITY, row.approval_timeout_seconds),
-      approverGroupIds: [...new Set([...(before?.approverGroupIds ?? []), ...row.approver_group_ids])],
+      approvers: [...(before?.approvers ?? []), ...(row.approver_group_ids.length === 0 ? [] : [{ marked, groupIds: row.approver_group_ids }])],
     });
   }
   return byServer;
@@ -43,7 +51,22 @@ export function mayUseTool(access: ToolAccess, name: string): boolean {
 }
 
 export function needsApproval(access: ToolAccess, name: string): boolean {
-  return access.approvalRequired.has(name) || access.approvalRequired.has(ALL);
+  return marks(access.approvalRequired, name);
+}
+
+/**
+ * Groups whose members may resolve an approval of the tool; empty: the requester's own. A configuration that does not
+ * mark the tool has no say, and one of several that do cannot bring in who the others leave out: where they agree on
+ * nobody, the one farthest up the tree counts.
+ */
+export function approversOf({ approvers }: Pick<ToolAccess, "approvers">, name: string): readonly string[] {
+  const named = approvers.filter(({ marked }) => marks(marked, name)).map(({ groupIds }) => groupIds);
+  const agreed = named[0]?.filter((id) => named.every((groupIds) => groupIds.includes(id))) ?? [];
+  return agreed.length > 0 ? agreed : (named.at(-1) ?? []);
+}
+
+function marks(tools: ReadonlySet<string>, name: string): boolean {
+  return tools.has(name) || tools.has(ALL);
 }
 
 /** Whether there is any rule about single tools, so that what cannot be read must not pass. */

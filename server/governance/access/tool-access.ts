@@ -1,7 +1,7 @@
 import { mayUseTool, restrictsTools } from "../../directory/tools/tool-access.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { APP_SCHEME } from "../../wire/mcp/apps.ts";
+import { interfaceAddress } from "../../wire/mcp/apps.ts";
 import { memberOf } from "../../wire/mcp/namespace.ts";
 import type { ToolRoute, ToolTarget } from "../call.ts";
 import type { RequestControl } from "../control.ts";
@@ -56,8 +56,9 @@ function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Re
 
 /** The interface of tools that the caller may not use is not the caller's either. */
 function mayReadInterface({ server, access }: Omit<ToolTarget, "slug">, capability: ToolReference["capability"]): boolean {
-  if (capability?.type !== "resource" || !capability.name.startsWith(APP_SCHEME)) return true;
-  const bringing = [...server.tools.values()].filter(({ ui }) => ui === capability.name);
+  const wanted = capability?.type === "resource" ? interfaceAddress(capability.name) : null;
+  if (wanted === null) return true;
+  const bringing = [...server.tools.values()].filter(({ ui }) => ui != null && interfaceAddress(ui) === wanted);
   return bringing.length === 0 || bringing.some(({ name }) => mayUseTool(access, name));
 }
 

@@ -9,6 +9,8 @@ export interface JsonAnswer {
   readonly headers: Headers;
   /** Null where the body is no JSON object. */
   readonly body: JsonObject | null;
+  /** The body as it came, where it is one. */
+  readonly text: string;
 }
 
 export interface JsonQuestion {
@@ -30,7 +32,9 @@ export async function askJson(send: ToolServerSend, { url, method = "GET", heade
     const response = await send({ url, method, headers: { accept: "application/json", ...headers }, abort, timeoutMs: TIMEOUT_MS, ...(body === undefined ? {} : { body }) });
     if (isRefusal(response)) return refuse(response.code, "The authorization server of the tool server could not be asked.", { reason: `${new URL(url).origin}: ${response.message} ${response.reason ?? ""}`.trim() });
     const bytes = response.body === null ? new Uint8Array(0) : await readWithin(response.body, maxBytes);
-    return { status: response.status, headers: response.headers, body: bytes === null ? null : parsed(bytes) };
+    const text = bytes === null ? "" : new TextDecoder().decode(bytes);
+    const object = parsed(text);
+    return { status: response.status, headers: response.headers, body: object, text: object === null ? "" : text };
   } catch (error) {
     return refuse("upstream_interrupted", "The authorization server of the tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
   } finally {
@@ -38,9 +42,9 @@ export async function askJson(send: ToolServerSend, { url, method = "GET", heade
   }
 }
 
-function parsed(bytes: Uint8Array): JsonObject | null {
+function parsed(text: string): JsonObject | null {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
+    const value: unknown = JSON.parse(text);
     return isObject(value) ? value : null;
   } catch {
     return null;

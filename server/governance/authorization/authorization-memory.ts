@@ -1,6 +1,8 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 import { serverRef, type StoredTokens } from "../../directory/tools/oauth-tokens.ts";
+import type { Clock } from "../../kernel/clock.ts";
 import type { Refusal } from "../../kernel/errors.ts";
+import { type Places, places } from "../../kernel/places.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { AuthorizationServer } from "../../wire/oauth/metadata.ts";
 import { isRefusal } from "../surface.ts";
@@ -9,12 +11,18 @@ import type { ProtectedServer } from "./protected-servers.ts";
 
 const MAX_TOKENS = 50_000;
 const MAX_SERVERS = 5_000;
+/**
+ * Each renewal under way holds a connection to the database. An issuer that takes its time must leave the half of those to
+ * everything else, and room to other issuers.
+ */
+const RENEWALS = { most: 5, mostOfOne: 3, waitMs: 20_000 };
 /** An address that fails is not asked again for every request that comes. */
 const FAILED_MS = 5_000;
 
 interface Kept<T> {
   readonly until: number;
-  readonly value: T;
+  /** On its way while it is looked for. */
+  readonly value: T | Promise<T>;
 }
 
 /** What this process remembers of upstream authorization. All of it can be lost without a wrong answer. */
@@ -25,6 +33,8 @@ export interface AuthorizationMemory {
   generation: number;
   /** Renewals under way, by the tokens renewed. */
   readonly renewals: Map<string, Promise<StoredTokens | Refusal | null>>;
+  /** For renewals, by issuer. */
+  readonly renewing: Places;
   readonly servers: BoundedMap<string, Kept<ProtectedServer | Refusal>>;
   readonly issuers: BoundedMap<string, Kept<AuthorizationServer | Refusal>>;
   /** Digests of kept tokens their servers took no more. */
@@ -35,7 +45,7 @@ export interface AuthorizationMemory {
 }
 
 export function authorizationMemory(): AuthorizationMemory {
-  return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), refused: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS), fetching: 0 };
+  return { tokens: new BoundedMap(MAX_TOKENS), generation: 0, renewals: new Map(), renewing: places(RENEWALS), servers: new BoundedMap(MAX_SERVERS), issuers: new BoundedMap(MAX_SERVERS), refused: new BoundedMap(MAX_SERVERS), documents: new BoundedMap(MAX_SERVERS), fetching: 0 };
 }
 
 /** Forgets what a change names: what a principal held for a server, or how a server is authorized for. */
@@ -62,11 +72,23 @@ export function keyOfServer({ id, url }: { readonly id: string; readonly url: st
   return `${id}\n${url}`;
 }
 
-/** What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. */
-export async function remembered<T extends object>(map: BoundedMap<string, Kept<T | Refusal>>, key: string, now: number, forMs: number, find: () => Promise<T | Refusal>): Promise<T | Refusal> {
+/**
+ * What is remembered under the key, else what `find` finds, remembered for `forMs`; what went wrong, only briefly. Whoever
+ * comes while it is looked for waits for the same: anybody can ask, and what is asked may be slow.
+ */
+export async function remembered<T extends object>(map: BoundedMap<string, Kept<T | Refusal>>, key: string, clock: Clock, forMs: number, find: () => Promise<T | Refusal>): Promise<T | Refusal> {
   const kept = map.get(key);
-  if (kept !== undefined && kept.until > now) return kept.value;
-  const found = await find();
-  map.set(key, { until: now + (isRefusal(found) ? FAILED_MS : forMs), value: found });
-  return found;
+  if (kept !== undefined && kept.until > clock.now()) return kept.value;
+  const under: Kept<T | Refusal> = { until: Number.POSITIVE_INFINITY, value: find() };
+  map.set(key, under);
+  // What was forgotten meanwhile is not brought back.
+  const isStillMeant = () => map.get(key) === under;
+  try {
+    const found = await under.value;
+    if (isStillMeant()) map.set(key, { until: clock.now() + (isRefusal(found) ? FAILED_MS : forMs), value: found });
+    return found;
+  } catch (error) {
+    if (isStillMeant()) map.delete(key);
+    throw error;
+  }
 }

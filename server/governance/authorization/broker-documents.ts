@@ -1,3 +1,4 @@
+import type { JsonValue } from "../../wire/document.ts";
 import { enteredClient } from "../../directory/tools/oauth-upstream-clients.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker, BrokeredServer } from "./broker.ts";
@@ -19,9 +20,14 @@ export function resourceDocument(server: BrokeredServer, issuers: readonly strin
 /** Members of an issuer's document that hold whoever serves it. */
 const PASSED = ["jwks_uri", "subject_types_supported", "id_token_signing_alg_values_supported", "claims_supported", "service_documentation", "op_policy_uri", "op_tos_uri", "ui_locales_supported"] as const;
 
+/** As these members are: a text or a list of texts. */
+function isPlain(value: JsonValue | undefined): boolean {
+  return typeof value === "string" || (Array.isArray(value) && value.every((item) => typeof item === "string"));
+}
+
 /** The issuer's metadata with the broker's addresses in the place of its own (RFC 8414, OpenID Connect Discovery). */
 export function serverDocument({ at, broker }: Broker, clientDocuments: boolean) {
-  const passed = Object.fromEntries(PASSED.flatMap((name) => (at.raw[name] === undefined ? [] : [[name, at.raw[name]]])));
+  const passed = Object.fromEntries(PASSED.flatMap((name) => (isPlain(at.raw[name]) ? [[name, at.raw[name]]] : [])));
   return {
     ...passed,
     issuer: broker,

@@ -22,6 +22,8 @@ export type BrokerOperation = "resource_metadata" | "server_metadata" | "client_
 /** What the broker answers, in words; the surface writes it. */
 export type BrokerAnswer =
   | { readonly kind: "json"; readonly status: number; readonly body: unknown; readonly public?: true }
+  /** What an issuer answered, as it came. */
+  | { readonly kind: "passed"; readonly status: number; readonly text: string }
   /** `asData` for a page of ours that sends the browser there itself. */
   | { readonly kind: "redirect"; readonly to: string; readonly cookie?: string; readonly asData?: true }
   | { readonly kind: "page"; readonly title: string; readonly text: string; readonly cookie?: string }

@@ -27,7 +27,7 @@ export function isDocumentAddress(clientId: string, allowPrivate: boolean): bool
 
 /** Reads the document of a client. Anybody may name one, so it is fetched within narrow bounds. */
 export async function documentClient(parts: Parts, clientId: string): Promise<DocumentClient | Refusal> {
-  return remembered(parts.memory.documents, clientId, parts.clock.now(), KEPT_MS, async () => {
+  return remembered(parts.memory.documents, clientId, parts.clock, KEPT_MS, async () => {
     const unusable = (why: string) => refuse("oauth_invalid_client", "The client's metadata document cannot be used.", { reason: why });
     const { memory } = parts;
     if (memory.fetching >= MOST_AT_ONCE) return unusable("too many documents are being fetched");

@@ -33,7 +33,7 @@ const KEPT_MS = 300_000;
 
 /** What the server says, kept for five minutes. */
 export async function protectedServer(parts: DiscoveryParts, tenantId: string, server: Pick<ToolServerEntry, "id" | "url">): Promise<ProtectedServer | Refusal> {
-  return remembered(parts.memory.servers, keyOfServer(server), parts.clock.now(), KEPT_MS, async () => {
+  return remembered(parts.memory.servers, keyOfServer(server), parts.clock, KEPT_MS, async () => {
     const told = await askServer(parts, server.url);
     const byAdmin = await enteredClient(parts, tenantId, server.id);
     if (byAdmin === null) return told;
@@ -73,7 +73,7 @@ export async function askServer(parts: Pick<Parts, "send" | "allowPrivate">, url
 
 /** What the issuer says of itself, kept for five minutes. */
 export async function authorizationServer(parts: Parts, issuer: string): Promise<AuthorizationServer | Refusal> {
-  return remembered(parts.memory.issuers, issuer, parts.clock.now(), KEPT_MS, () => askIssuer(parts, issuer));
+  return remembered(parts.memory.issuers, issuer, parts.clock, KEPT_MS, () => askIssuer(parts, issuer));
 }
 
 export async function askIssuer(parts: Pick<Parts, "send" | "allowPrivate">, issuer: string): Promise<AuthorizationServer | Refusal> {

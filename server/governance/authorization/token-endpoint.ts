@@ -10,6 +10,11 @@ import { askJson } from "./ask-json.ts";
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 /** Longest text of a token that is kept. */
 const MOST_TOKEN = 32_768;
+/** Whoever says that a token lives for longer means that it does not end; no date can say more than some millennia. */
+const MOST_SECONDS = 3_155_760_000;
+/** What says that the same request may be answered later, and nothing of what was presented. */
+const LATER_STATUSES = new Set([408, 425, 429]);
+const LATER_WORDS = new Set(["temporarily_unavailable", "server_error", "slow_down"]);
 
 /** What came of asking for tokens: `invalid` when what was presented (code, refresh token, client) is good no more. */
 export type TokenAnswer = { readonly tokens: GivenTokens } | { readonly invalid: string } | Refusal;
@@ -20,11 +25,15 @@ export async function askTokens(send: ToolServerSend, at: AuthorizationServer, c
   const answer = await askJson(send, { url: at.tokenEndpoint, method: "POST", headers: { ...FORM, ...headers }, body: new URLSearchParams({ ...form, ...fields }).toString() });
   if (isRefusal(answer)) return answer;
   const { status, body } = answer;
-  if (status >= 400 && status < 500 && typeof body?.error === "string") return { invalid: body.error.slice(0, 100) };
   const token = body?.access_token;
+  // Some issuers say what is wrong with status 200.
+  if (status < 500 && typeof body?.error === "string" && token === undefined) {
+    if (LATER_STATUSES.has(status) || LATER_WORDS.has(body.error)) return refuse("upstream_error", "The authorization server asks to come again later.", { reason: `it answered ${status} ${body.error.slice(0, 100)}` });
+    return { invalid: body.error.slice(0, 100) };
+  }
   if (status !== 200 || body === null || typeof token !== "string" || token === "" || token.length > MOST_TOKEN) return refuse("upstream_invalid_response", "The authorization server gave no token.", { reason: `it answered ${status}` });
   if (typeof body.token_type !== "string" || body.token_type.toLowerCase() !== "bearer") return refuse("upstream_invalid_response", "The authorization server gave a token that is no bearer token.");
-  const seconds = typeof body.expires_in === "number" && body.expires_in > 0 ? body.expires_in : null;
+  const seconds = typeof body.expires_in === "number" && body.expires_in > 0 ? Math.min(body.expires_in, MOST_SECONDS) : null;
   return {
     tokens: {
       accessToken: token,

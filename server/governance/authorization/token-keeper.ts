@@ -1,7 +1,7 @@
 import { findTokens, type Principal, renewTokens, type StoredTokens, tokenRef } from "../../directory/tools/oauth-tokens.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { forgetRegistration } from "../../directory/tools/oauth-upstream-clients.ts";
-import type { Refusal } from "../../kernel/errors.ts";
+import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { covers } from "../../wire/oauth/metadata.ts";
 import { isRefusal } from "../surface.ts";
 import { forgetAuthorization } from "./authorization-memory.ts";
@@ -58,26 +58,27 @@ export async function renewedTokens(parts: KeeperParts, principal: Principal, se
 }
 
 async function renew(parts: KeeperParts, principal: Principal, server: Server, seen: StoredTokens): Promise<StoredTokens | Refusal | null> {
-  let away: Refusal | null = null;
+  // Before the transaction, which has a connection already: renewals that wait for a second one would wait for each other.
+  const client = await clientOfTokens(parts, principal.tenantId, server.id, seen);
+  const at = await authorizationServer(parts, seen.issuer);
+  const leave = await parts.memory.renewing(seen.issuer);
+  if (leave === null) return refuse("upstream_timeout", "The authorization server of the tool server takes too long to renew what was authorized.");
+  const came: { away: Refusal | null; unknownClient: boolean } = { away: null, unknownClient: false };
   const renewed = await renewTokens(parts, principal, server.id, seen, async (tokens) => {
-    const client = await clientOfTokens(parts, principal.tenantId, server.id, tokens);
     if (client === null || tokens.refreshToken === null) return "gone";
-    const at = await authorizationServer(parts, tokens.issuer);
-    if (isRefusal(at)) {
-      away = at;
-      return null;
-    }
-    const answer = await askTokens(parts.send, at, client, { grant_type: "refresh_token", refresh_token: tokens.refreshToken, resource: tokens.resource }, tokens.scopes, parts.clock.now());
+    const answer = isRefusal(at) ? at : await askTokens(parts.send, at, client, { grant_type: "refresh_token", refresh_token: tokens.refreshToken, resource: tokens.resource }, tokens.scopes, parts.clock.now());
     if ("tokens" in answer) return answer.tokens;
     if ("invalid" in answer) {
-      if (answer.invalid === "invalid_client") await forgetRegistration(parts, server.id, tokens.issuer, client.clientId);
-      return "gone";
-    }
-    away = answer;
+      came.unknownClient = answer.invalid === "invalid_client";
+      if (!came.unknownClient || !client.isEntered) return "gone";
+      // Whoever entered the client can put that right, and then the tokens are good again.
+      came.away = refuse("upstream_auth_failed", "The authorization server does not take the client that an administrator entered for this tool server.");
+    } else came.away = answer;
     return null;
-  });
+  }).finally(leave);
+  if (came.unknownClient && client?.isEntered === false) await forgetRegistration(parts, server.id, seen.issuer, client.clientId);
   forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, server.id));
-  return away ?? renewed;
+  return came.away ?? renewed;
 }
 
 export function isRefusalOf(value: StoredTokens | Refusal | null): value is Refusal {

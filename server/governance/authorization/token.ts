@@ -5,7 +5,9 @@ import { uuid } from "../../kernel/ids.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { challengeOf } from "../../wire/oauth/pkce.ts";
+import { recogniseHolder } from "../admit.ts";
 import type { Call } from "../call.ts";
+import { isRefusal } from "../surface.ts";
 import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import type { Broker } from "./broker.ts";
@@ -13,7 +15,7 @@ import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { exchangeCode } from "./callback.ts";
 import { openCode } from "./codes.ts";
 import { ACCESS_SECONDS, accessToken, looksLikeRefreshToken, readRefreshToken, refreshToken, type RefreshClaims } from "./gateway-tokens.ts";
-import { passForm } from "./pass-form.ts";
+import { passed, passForm } from "./pass-form.ts";
 import { holderOf } from "./holder.ts";
 import { toolServerUrl } from "./protected-servers.ts";
 import { callbackUrl } from "./upstream-clients.ts";
@@ -28,10 +30,13 @@ export async function token(parts: AuthorizationParts, call: Call, broker: Broke
   const refresh = form.get("refresh_token") ?? "";
   const code = grantType === "authorization_code" ? openCode(parts, broker, form.get("code") ?? "") : null;
   const isOurs = code !== null || clientId.startsWith("gwc_") || looksLikeRefreshToken(refresh) || /^https?:/.test(clientId);
-  if (!isOurs) return passForm(parts, call, broker.at.tokenEndpoint, form, { resource: broker.says.resource });
+  if (!isOurs) {
+    const answer = await passForm(parts, call, broker.at.tokenEndpoint, form, { resource: broker.says.resource });
+    return isRefusal(answer) ? answer : passed(answer);
+  }
   const resource = toolServerUrl(broker.base, broker.id);
   if (form.getAll("resource").some((wanted) => wanted.replace(/\/$/, "") !== resource)) return refuse("oauth_invalid_target");
-  if (grantType === "refresh_token") return refreshed(parts, broker, refresh, clientId);
+  if (grantType === "refresh_token") return refreshed(parts, call, broker, refresh, clientId);
   if (code === null || code.wanted.clientHash !== sha256Hex(clientId) || (form.get("redirect_uri") ?? code.wanted.redirectUri) !== code.wanted.redirectUri) return refuse("oauth_invalid_grant");
   const verifier = form.get("code_verifier") ?? "";
   if (!/^[\w.~-]{43,128}$/.test(verifier) || challengeOf(verifier) !== code.wanted.challenge) return refuse("oauth_invalid_grant", undefined, { reason: "code_verifier" });
@@ -55,9 +60,12 @@ export async function token(parts: AuthorizationParts, call: Call, broker: Broke
   return given(parts, claims);
 }
 
-async function refreshed(parts: AuthorizationParts, broker: Broker, presented: string, clientId: string): Promise<BrokerAnswer | Refusal> {
+async function refreshed(parts: AuthorizationParts, call: Call, broker: Broker, presented: string, clientId: string): Promise<BrokerAnswer | Refusal> {
   const claims = readRefreshToken(parts.secrets, presented, parts.clock.now());
   if (claims === null || claims.serverId !== broker.id || claims.clientHash !== sha256Hex(clientId) || claims.tenantId !== broker.tenantId) return refuse("oauth_invalid_grant");
+  // With tokens that nobody takes any more a client would never learn that it has to authorize anew.
+  const holder = await recogniseHolder(call, claims.holder, parts);
+  if (isRefusal(holder)) return refuse("oauth_invalid_grant", undefined, { reason: `whoever it was made for is not let in: ${holder.reason ?? holder.code}` });
   const nextNonce = newNonce();
   const turned = await turn(parts, { tenantId: claims.tenantId, grantId: claims.grantId, nonce: claims.nonce, nextNonce });
   if (turned === "replayed") {

@@ -35,7 +35,7 @@ export function ownClientMetadata(broker: string, authMethod: string) {
 export async function upstreamClient(parts: Parts, tenantId: string, serverId: string, at: AuthorizationServer, broker: string): Promise<UpstreamClient | Refusal> {
   const known = await knownClient(parts, tenantId, serverId, at.issuer, callbackUrl(broker));
   if (known !== null) return known;
-  if (at.clientDocuments && broker.startsWith("https://")) return { clientId: clientDocumentUrl(broker), clientSecret: null, authMethod: "none" };
+  if (at.clientDocuments && broker.startsWith("https://")) return { clientId: clientDocumentUrl(broker), clientSecret: null, authMethod: "none", isEntered: false };
   if (at.registrationEndpoint === null) return refuse("upstream_auth_failed", "The authorization server lets no client register itself: an administrator has to enter a client for this tool server.");
   return register(parts, tenantId, serverId, at, broker);
 }
@@ -44,7 +44,7 @@ export async function upstreamClient(parts: Parts, tenantId: string, serverId: s
 export async function clientOfTokens(parts: Pick<Parts, "db" | "secrets">, tenantId: string, serverId: string, tokens: { readonly issuer: string; readonly clientId: string; readonly redirectUri: string }): Promise<UpstreamClient | null> {
   const known = await knownClient(parts, tenantId, serverId, tokens.issuer, tokens.redirectUri);
   if (known?.clientId === tokens.clientId) return known;
-  return tokens.clientId.startsWith("https://") ? { clientId: tokens.clientId, clientSecret: null, authMethod: "none" } : null;
+  return tokens.clientId.startsWith("https://") ? { clientId: tokens.clientId, clientSecret: null, authMethod: "none", isEntered: false } : null;
 }
 
 async function register(parts: Parts, tenantId: string, serverId: string, at: AuthorizationServer, broker: string): Promise<UpstreamClient | Refusal> {

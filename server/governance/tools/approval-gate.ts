@@ -1,4 +1,4 @@
-import { needsApproval } from "../../directory/tools/tool-access.ts";
+import { approversOf, needsApproval } from "../../directory/tools/tool-access.ts";
 import { redeemApproval, redeemAsked, redeemShown, requestApproval } from "../../directory/tools/approvals.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
@@ -69,7 +69,7 @@ export async function approvalGate(call: Call, request: ToolRequest, { virtual }
       serverName: server.name,
       requesterType: identity.userId === null ? "api_key" : "user",
       requesterDisplay: identity.username ?? identity.credentialName,
-      approverGroupIds: access.approverGroupIds,
+      approverGroupIds: approversOf(access, name),
       callArguments: given,
       metadata: { call_id: call.id, client_ip: call.ip },
       timeoutSeconds: access.approvalTimeoutSeconds,

@@ -8,6 +8,8 @@ import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
+import { principalOfIdentity } from "../authorization/principal.ts";
+import { heldTokens } from "../authorization/token-keeper.ts";
 import { isRefusal } from "../surface.ts";
 import { Aside } from "./aside.ts";
 import { departure } from "./departure.ts";
@@ -97,7 +99,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   const { capabilities, clientInfo } = ask.sender;
   const unrecorded = departure(call, server.url, requestText(ask.id, ask.method, ask.params), parts);
   if (unrecorded !== null) return unrecorded;
-  const session = await pooledSession(server, { owner: principalOf(call), capabilities, clientInfo, headers: credentials }, parts);
+  const session = await pooledSession(server, { owner: await sessionOwner(call, server, parts), capabilities, clientInfo, headers: credentials }, parts);
   if (isRefusal(session)) return session;
   call.row.server_version ??= typeof session.serverInfo?.version === "string" ? session.serverInfo.version : null;
   // Many calls share the session, and each needs an id of its own in it.
@@ -131,6 +133,17 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   const refusal = await refusalOf(call, server, response, parts);
   if (refusal !== null) over();
   return refusal ?? { messages: aside.between(upstreamMessages(response)), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
+}
+
+/**
+ * Whose a session with a server is. One begun with one account is not gone on with in another, whatever the server keeps
+ * in it.
+ */
+export async function sessionOwner(call: Call, server: ToolServerEntry, { authorization }: Pick<ToolParts, "authorization">): Promise<string> {
+  const principal = principalOf(call);
+  if (server.authType !== "oauth" || call.identity === null) return principal;
+  const tokens = await heldTokens(authorization, principalOfIdentity(call.identity), server);
+  return tokens === null ? principal : `${principal}\n${tokens.id} ${tokens.connectedAt}`;
 }
 
 /** What a client says it can be asked for. */

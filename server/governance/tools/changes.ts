@@ -7,11 +7,11 @@ import { META } from "../../wire/mcp/dialect.ts";
 import { answers } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
-import { type Asked, askServer } from "./ask-server.ts";
+import { type Asked, askServer, sessionOwner } from "./ask-server.ts";
 import { departure } from "./departure.ts";
 import { joinFeed } from "./session-feed.ts";
 import { pooledSession } from "./session-pool.ts";
-import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolParts } from "./tool-parts.ts";
 import { finalMessage } from "./upstream-messages.ts";
 
 /** What one server tells of its changes, in whichever dialect it does, as notifications without marks of either. */
@@ -69,7 +69,7 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   const unrecorded = departure(call, server.url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const join = async () => {
-    const session = await pooledSession(server, { owner: principalOf(call), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
+    const session = await pooledSession(server, { owner: await sessionOwner(call, server, parts), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
     if (isRefusal(session)) return session;
     const wanted = tellable(filter, session.capabilities);
     const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;

@@ -95,6 +95,15 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
   return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec, head: [], inputCharacters: null, sender: SENDER, refusal: (ended) => (ended ? state.failed : null) };
 }
 
+/** The answer alone, without what comes before it. */
+export async function answerOf(call: Call, relay: Relay): Promise<string | Refusal> {
+  for (;;) {
+    const step = await next(call, relay);
+    if (isRefusal(step)) return step;
+    if (step.done === true) return step.value;
+  }
+}
+
 function isRefusal2(value: string | Refusal): value is Refusal {
   return typeof value !== "string";
 }

@@ -15,6 +15,8 @@ export interface ClientShows {
   readonly addresses: boolean;
 }
 
+const MAC = /^[0-9a-f]{64}$/;
+
 const KINDS: Readonly<Record<string, ClientShows>> = { p: { apps: false, addresses: false }, a: { apps: true, addresses: false }, u: { apps: false, addresses: true }, b: { apps: true, addresses: true } };
 
 /** A session of the tool server itself, passed on. */
@@ -28,9 +30,9 @@ export function passedSession(secrets: SecretBox, owner: string, upstreamId: str
 export function upstreamSession(secrets: SecretBox, owner: string, token: string): { readonly id: string; readonly shows: ClientShows } | null {
   const [kind = "", id, mac] = token.split(".");
   const shows = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined;
-  if (shows === undefined || id === undefined || mac === undefined) return null;
+  if (shows === undefined || id === undefined || mac === undefined || !MAC.test(mac)) return null;
   const expected = secrets.hmac("mcp-session", `${kind}\n${owner}\n${id}`);
-  return mac.length === expected.length && timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) ? { id: text.decode(Buffer.from(id, "base64url")), shows } : null;
+  return timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) ? { id: text.decode(Buffer.from(id, "base64url")), shows } : null;
 }
 
 /** Something this gateway will read back, and nobody else can. */

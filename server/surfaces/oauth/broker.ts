@@ -85,6 +85,8 @@ function written(answer: BrokerAnswer): Answer {
     case "json":
       // Metadata may be kept for a while by whoever reads it; what holds a token may not.
       return whole(answer.status, { ...(answer.body === null ? {} : { "content-type": "application/json" }), "cache-control": answer.public === true ? "public, max-age=300" : "no-store", ...(answer.public === true ? { "access-control-allow-origin": "*" } : {}) }, answer.body === null ? "" : JSON.stringify(answer.body));
+    case "passed":
+      return whole(answer.status, { "content-type": "application/json", "cache-control": "no-store" }, answer.text);
     case "redirect":
       if (answer.asData === true) return whole(200, { "content-type": "application/json", "cache-control": "no-store", ...cookie }, JSON.stringify({ authorize_url: answer.to }));
       return whole(302, { location: answer.to, "cache-control": "no-store", "referrer-policy": "no-referrer", ...cookie }, "");

@@ -6,6 +6,7 @@ import type { WholeAnswer } from "../../governance/surface.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { escaped, page, PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { isHoldable } from "../../wire/strict-input.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
 /**
@@ -46,6 +47,7 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
     async run(request) {
       const { services, call, bytes } = request;
       const form = new URLSearchParams(new TextDecoder().decode(bytes));
+      for (const value of form.values()) if (!isHoldable(value)) return refuse("invalid_body", "The form holds what no text holds.");
       const { approval, ticket, tenantId } = await shown(request, form.get("ticket") ?? "");
       const decision = form.get("decision");
       if (approval.status !== "pending") return statePage(approval, ticket);
@@ -67,7 +69,9 @@ async function shown({ services, call, params }: Asked, ticket: string): Promise
   const id = params.id ?? "";
   const says = isUuid(id) ? openEnvelope(directory.secrets, "approval", id, ticket, directory.clock.now()) : null;
   const tenantId = typeof says?.tenantId === "string" ? says.tenantId : null;
-  const approval = tenantId === null ? null : await findApproval(directory, tenantId, id);
+  // Nobody signs in at a tenant that is switched off, here neither.
+  const isOpen = tenantId !== null && (await services.snapshots.tenant(tenantId))?.enabled === true;
+  const approval = isOpen ? await findApproval(directory, tenantId, id) : null;
   if (tenantId === null || approval === null) throw new Refused(refuse("not_found"));
   call.row.tenant_id = tenantId;
   return { approval, ticket, tenantId };

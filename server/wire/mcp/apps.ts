@@ -3,7 +3,7 @@ import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 /** MCP Apps: tools that bring an interface of their own, as a page at a `ui://` address. */
 const EXTENSION = "io.modelcontextprotocol/ui";
 export const APP_MIME_TYPE = "text/html;profile=mcp-app";
-export const APP_SCHEME = "ui://";
+const SCHEME = "ui:";
 
 /** What a client says that shows such pages. */
 export const APPS_HOST: JsonObject = { extensions: { [EXTENSION]: { mimeTypes: [APP_MIME_TYPE] } } };
@@ -24,6 +24,16 @@ export function interfaceOf(tool: JsonObject): string | null {
   const { _meta: meta } = tool;
   const uri = uiOf(tool)?.resourceUri ?? (isObject(meta) ? meta["ui/resourceUri"] : undefined);
   return typeof uri === "string" ? uri : null;
+}
+
+/**
+ * The address of an interface in the one spelling all others of it are read as: servers take addresses apart before they
+ * look for them. Null for any other address.
+ */
+export function interfaceAddress(uri: string): string | null {
+  if (!URL.canParse(uri)) return null;
+  const { href, protocol } = new URL(uri);
+  return protocol === SCHEME ? href : null;
 }
 
 /** The page of an app, as its server gave it. */

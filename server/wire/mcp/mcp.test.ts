@@ -112,6 +112,11 @@ describe("messages", () => {
     fc.assert(fc.property(json, (value) => expect(repeatedName(JSON.stringify(value))).toBeNull()));
   });
 
+  test("that are nested deeper than they can be walked are refused", () => {
+    const nested = (levels: number, text = "") => readRpc(new TextEncoder().encode(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a","arguments":${"[".repeat(levels)}${JSON.stringify(text)}${"]".repeat(levels)}}}`));
+    expect([nested(998), nested(999), nested(100_000), nested(1, "[".repeat(5_000))].map(isRpcProblem)).toEqual([false, true, true, false]);
+  });
+
   test("are never taken for what they are not, and never throw", () => {
     fc.assert(
       fc.property(fc.oneof(fc.uint8Array(), json.map((value) => new TextEncoder().encode(JSON.stringify(value)))), (bytes) => {

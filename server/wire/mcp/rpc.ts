@@ -1,6 +1,7 @@
 import { exactValue, rawJson } from "../../kernel/exact-numbers.ts";
 import { isObject, JsonDocument, type JsonObject } from "../document.ts";
 import { editMembers, membersOf } from "../json-members.ts";
+import { isNestedDeeper } from "../nesting.ts";
 import { repeatedName } from "../repeated-name.ts";
 
 export type RpcId = string | number | LongId;
@@ -39,6 +40,9 @@ export interface RpcMessage {
   readonly document: JsonDocument;
 }
 
+/** Far beyond what anybody means, and far below where walking a value fails. */
+const MOST_LEVELS = 1_000;
+
 /** Code of the gateway's own refusals, which are no faults of the protocol. */
 export const REFUSED = 4031;
 
@@ -51,7 +55,7 @@ export interface RpcProblem {
 
 /**
  * Reads one message. A name that stands twice anywhere in it is refused: which of the two counts would be the tool
- * server's guess, and what was checked must be what is run.
+ * server's guess, and what was checked must be what is run. So is one that nobody can walk.
  */
 export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
   const document = JsonDocument.read(bytes);
@@ -60,6 +64,7 @@ export function readRpc(bytes: Uint8Array): RpcMessage | RpcProblem {
   const id = typeof value.id === "number" && !Number.isInteger(value.id) ? null : idIn(document.memberText("id"), value.id);
   const invalid = (message: string): RpcProblem => ({ code: -32600, message, id });
   if (value.jsonrpc !== "2.0") return invalid("`jsonrpc` must be \"2.0\".");
+  if (isNestedDeeper(document.text(), MOST_LEVELS)) return invalid(`The body is nested more than ${MOST_LEVELS} levels deep.`);
   const twice = repeatedName(document.text());
   if (twice !== null) return invalid(`The name ${JSON.stringify(twice)} stands twice in one object.`);
   if (value.method === undefined && (value.result !== undefined || value.error !== undefined)) return { kind: "response", id, method: null, params: {}, document };

@@ -1,0 +1,27 @@
+import { expect, test } from "bun:test";
+import { approversOf, toolAccessOf } from "./tool-access.ts";
+
+type Configs = Parameters<typeof toolAccessOf>[0];
+
+/** Nearest group first. */
+function approvers(name: string, configs: readonly { readonly marks: string[]; readonly approvers: string[] }[]): readonly string[] {
+  const rows = configs.map((config, at) => ({ id: `config-${at}`, mcp_server_id: "mcp-1", enabled: true, enabled_tools: null, disabled_tools: [], approval_required_tools: config.marks, approval_timeout_seconds: 900, approver_group_ids: config.approvers }));
+  const access = toolAccessOf(rows as unknown as Configs).get("mcp-1");
+  return access === undefined ? ["no access"] : approversOf(access, name);
+}
+
+test("whoever one configuration names for its own tools decides on no others", () => {
+  const team = { marks: ["post"], approvers: ["leads"] };
+  const organization = { marks: ["wipe"], approvers: ["security"] };
+  expect(approvers("post", [team, organization])).toEqual(["leads"]);
+  expect(approvers("wipe", [team, organization])).toEqual(["security"]);
+  expect(approvers("wipe", [team, { marks: ["*"], approvers: ["security"] }])).toEqual(["security"]);
+});
+
+test("a group further down brings in nobody for what stands above it, and can leave people out", () => {
+  const above = { marks: ["wipe"], approvers: ["security", "board"] };
+  expect(approvers("wipe", [{ marks: ["wipe"], approvers: ["leads"] }, above])).toEqual(["security", "board"]);
+  expect(approvers("wipe", [{ marks: ["*"], approvers: ["leads", "board"] }, above])).toEqual(["board"]);
+  expect(approvers("wipe", [{ marks: ["wipe"], approvers: [] }, above])).toEqual(["security", "board"]);
+  expect(approvers("wipe", [{ marks: ["wipe"], approvers: [] }])).toEqual([]);
+});
