@@ -17,6 +17,7 @@ import type { Page, Paged } from "../../store/paging.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
+import { forgetItem } from "../limits/group-policies.ts";
 import { barePicture } from "../pictures/picture.ts";
 import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
 
@@ -103,6 +104,7 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
     const names = await virtualServersWith(write.trx, row.tenant_id, row.id, NAMED);
     return names.length === 0 ? [] : [`the virtual servers ${names.join(", ")}`];
   },
+  removing: (write, row) => forgetItem(write, row.tenant_id, "tool server", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 

@@ -27,7 +27,7 @@ const generic = resource({
   create: mcpServerCreate,
   update: mcpServerUpdate,
   read: mcpServer,
-  notes: { remove: "Its configurations and snapshots go with it. Refused with in_use while a virtual server has it." },
+  notes: { remove: "Its configurations and snapshots go with it, and what groups set for it. Refused with in_use while a virtual server has it." },
 })
   .filter(({ method }) => method !== "POST")
   .map((one) => ({ ...one, textParams: ["id"] }));
