@@ -61,6 +61,8 @@ export const errorBody = z
     code: z.string().describe("what is wrong, for programs"),
     fields: z.array(z.object({ field: z.string(), message: z.string() })).optional().describe("each field that is wrong"),
     existing_id: z.string().optional().describe("of a 409: the record that is already there"),
+    already_bound: z.array(z.string()).optional().describe("of a 409: the ids that are bound already"),
+    dependents: z.array(z.string()).optional().describe("of a 409: what still needs the record, in words"),
   })
   .meta({ id: "Error" });
 

@@ -75,7 +75,8 @@ export function adminApp(deps: AdminDeps): AdminApp {
       return response;
     });
   }
-  for (const [path, allowed] of methods) {
+  // Without parameters first: `/things/{id}` would answer for `/things/export` too.
+  for (const [path, allowed] of [...methods].sort(([one], [other]) => one.split(":").length - other.split(":").length)) {
     const allow = (allowed.includes("GET") ? [...allowed, "HEAD"] : allowed).join(", ");
     app.all(path, () => refusalAnswer(refuse("method_not_allowed", undefined, { headers: { allow } })));
   }

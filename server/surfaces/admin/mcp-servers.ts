@@ -83,6 +83,7 @@ export const mcpServerOperations: readonly Operation[] = [
     path: `${PATH}/{id}/icon`,
     summary: "Give a tool server an icon",
     description: "multipart/form-data with the file as `file`: JPEG, PNG, WebP or GIF, at most 64 KB.",
+    upload: "file",
     answer: { status: 200, about: "The record as it is now", schema: mcpServer },
     async run(call) {
       await mcpServers.get(call.services.directory, call.tenantId, idOf(call));
