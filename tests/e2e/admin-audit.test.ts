@@ -74,6 +74,18 @@ test("a chain is listed, verified and exported, and a tenant gets nothing of ano
   expect((await plane.system("GET", "/v1/admin/audit/chains/none/export")).status).toBe(404);
 });
 
+test("nobody comes into the rows of a tenant that was deleted by taking its id", async () => {
+  const make = (id: string) => plane.system("POST", "/v1/admin/tenants", { id, name: id });
+  for (const id of ["beta", "unused"]) {
+    expect((await make(id)).status).toBe(201);
+    expect((await plane.system("DELETE", `/v1/admin/tenants/${id}`)).status).toBe(204);
+  }
+  const taken = await make("beta");
+  expect([taken.status, taken.body.code]).toEqual([409, "conflict"]);
+  expect((await make("unused")).status).toBe(201);
+  expect((await query(plane.system, { filters: { tenant_id: "beta" } })).body.total).toBe(1);
+});
+
 test("a row changed behind the gateway's back is found", async () => {
   await plane.database.db.updateTable("audit_rows").set({ http_status_code: 500 }).where("id", "=", rowIds.acme?.[1] ?? "").execute();
   const verified = await plane.system("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {});
