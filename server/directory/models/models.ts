@@ -17,7 +17,8 @@ import { filledFromCatalog } from "./catalog/fill.ts";
 import { refuseRoutingGroupName } from "./model-names.ts";
 import { readModel } from "./model-read.ts";
 import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
-import { checkAddress, originOf, providerToUse, sealedKey } from "./providers.ts";
+import { originOf } from "../snapshot.ts";
+import { checkAddress, providerToUse, sealedKey } from "./providers.ts";
 import { listVirtualModels } from "./virtual-models.ts";
 
 /** Names in one refusal to let a model go. */
