@@ -28,3 +28,23 @@ test.each([
   expect((await owner("GET", `/v1/admin/resource-groups/${group}/effective-limits`)).body.refinements).toEqual([]);
   expect((await move()).status).toBe(200);
 });
+
+test("a record that names a group which is gone can be put back as it was read", async () => {
+  const gone = await made("/v1/admin/resource-groups", { name: "soon gone" });
+  const server = await made("/v1/admin/mcp-servers", { name: "named", base_url: "http://named.example" });
+  const records = [
+    ["/v1/admin/server-configs", { name: "c", mcp_server_id: server, approver_group_ids: [gone] }, "approver_group_ids"],
+    ["/v1/admin/virtual-servers", { name: "v", group_ids: [gone] }, "group_ids"],
+    ["/v1/admin/guardrails/configs", { name: "g", group_ids: [gone] }, "group_ids"],
+  ] as const;
+  const ids = [];
+  for (const [path, body] of records) ids.push(await made(path, body));
+  expect((await owner("DELETE", `/v1/admin/resource-groups/${gone}`)).status).toBe(204);
+  for (const [i, [path, , field]] of records.entries()) {
+    const one = `${path}/${ids[i]}`;
+    const read = (await owner("GET", one)).body[field];
+    expect([path, (await owner("PATCH", one, { [field]: read, enabled: false })).status]).toEqual([path, 200]);
+    const strange = await owner("PATCH", one, { [field]: [...read, crypto.randomUUID()] });
+    expect([strange.status, strange.body.fields[0].field]).toEqual([400, field]);
+  }
+});
