@@ -1,9 +1,9 @@
 import { DEFAULT_RETENTION, tenantSlug, type Tenant, type TenantCreate, type TenantStats, type TenantUpdate } from "@gatehouse/contracts/tenants";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import { knownModels } from "../../store/models.ts";
 import { tenantOfRecord, type TenantRecordTable } from "../../store/record-store.ts";
 import { countRecords, leftRowsBehind, rememberGoneTenant, tenantExists, tenantIds, tenantStore, usageSince, type TenantFilters, type TenantInsert, type TenantPatch, type TenantRow } from "../../store/tenants.ts";
+import { checkJudge } from "../semantic-policies/policies.ts";
 import { counted, invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
 
@@ -71,8 +71,7 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
   },
   async toPatch(write, _scope, row, body) {
     const { data_retention: retention, ...rest } = body;
-    const judge = body.default_judge_model_id;
-    if (judge != null && !(await knownModels(write.trx, row.id, [judge])).has(judge)) throw invalidField("default_judge_model_id", "is no model of this tenant");
+    if (body.default_judge_model_id !== row.default_judge_model_id) await checkJudge(write, row.id, body.default_judge_model_id, "default_judge_model_id");
     return { ...rest, ...(retention === undefined ? {} : { data_retention: JSON.stringify({ ...row.data_retention, ...retention }) }), updated_at: write.now };
   },
   async dependents(write, row) {
