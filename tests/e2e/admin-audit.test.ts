@@ -7,7 +7,7 @@ import { isoMicros, systemClock } from "../../server/kernel/clock.ts";
 import { ulid } from "../../server/kernel/ids.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { openLedger, type Ledger } from "../../server/ledger/ledger.ts";
-import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
+import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 const clock = systemClock();
 const journal = mkdtempSync(join(tmpdir(), "gatehouse-admin-audit-"));
@@ -72,6 +72,16 @@ test("a chain is listed, verified and exported, and a tenant gets nothing of ano
   expect((await plane.system("GET", `${path}/export`)).body).toContain(rowIds.beta?.[0] ?? "?");
   expect((await auditor.send("GET", "/v1/admin/audit/keys")).body.keys).toMatchObject([{ name: "gw.audit", valid_to: null }]);
   expect((await plane.system("GET", "/v1/admin/audit/chains/none/export")).status).toBe(404);
+});
+
+test.each(["audit/chains/{id}/export", "admin-log/export", "end-users/export/csv"])("asking for the head of %s leaves nothing open", async (path) => {
+  const token = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body.access_token;
+  const url = `http://x/v1/admin/${path.replace("{id}", ledger.chainId)}`;
+  for (let i = 0; i < 12; i++) {
+    const answer = await plane.fetch(new Request(url, { method: "HEAD", headers: { authorization: `Bearer ${token}` } }));
+    expect([answer.status, answer.body]).toEqual([200, null]);
+  }
+  expect((await acme.send("GET", "/v1/admin/resource-groups")).status).toBe(200);
 });
 
 test("nobody comes into the rows of a tenant that was deleted by taking its id", async () => {

@@ -72,6 +72,8 @@ export function adminApp(deps: AdminDeps): AdminApp {
         errorAnswer(error, deps.log, { method: operation.method, path: operation.path, requestId }),
       );
       response.headers.set("x-request-id", requestId);
+      // Only its head is sent, and whoever makes the body, an export in its transaction, would wait for a reader for good.
+      if (request.method === "HEAD") await response.body?.cancel();
       return response;
     });
   }
