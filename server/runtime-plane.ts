@@ -36,7 +36,8 @@ export function runtimePlane(road: Road, services: Services, health: Health, ori
       const way = wayOf(c.req.raw);
       // A HEAD is answered by the way of its GET and keeps its head only; a long path is nobody's habit.
       if (c.req.raw.method === rest.method && way.length <= LONGEST_WAY) ways.set(way, route);
-      return road.travel(route, c.req.raw, c.env.ip);
+      const answered = road.travel(route, c.req.raw, c.env.ip);
+      return c.req.raw.method === "HEAD" ? headOf(answered) : answered;
     });
   }
 
@@ -53,6 +54,13 @@ export function runtimePlane(road: Road, services: Services, health: Health, ori
     const answered = preflight(request, origins) ?? answer(request, info);
     return answered instanceof Promise ? answered.then((response) => readable(request, response, origins)) : readable(request, answered, origins);
   };
+}
+
+/** Nobody reads the body, and a stream that waits for its reader would never end, nor its call be sealed. */
+async function headOf(answered: Response | Promise<Response>): Promise<Response> {
+  const response = await answered;
+  await response.body?.cancel();
+  return response;
 }
 
 export async function readiness(health: Health): Promise<{ status: 200 | 503; body: { status: string; detail?: string } }> {

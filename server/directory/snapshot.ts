@@ -126,6 +126,11 @@ export interface GroupScope {
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
 }
 
+/** What a key is given for: it goes nowhere else. */
+export function originOf(address: string | null): string {
+  return address === null ? "" : new URL(address).origin;
+}
+
 /** `open` gives null for a secret that is not there or cannot be opened; the record is then one without a secret. */
 export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNull"], argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
   const providers = new Map(rows.providers.map((row) => [row.id, row]));
@@ -137,6 +142,8 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
     const provider = providers.get(row.provider_id);
     if (provider === undefined) continue;
     const dialect = dialectByName(row.model_name);
+    // The provider may have got its key, or another host, after the model got its address.
+    const providersHost = row.base_url === null || originOf(row.base_url) === originOf(provider.base_url);
     const entry: ModelEntry = {
       id: row.id,
       name: row.name,
@@ -176,7 +183,7 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
         providerKey: provider.provider_key,
         apiFormat: provider.api_format,
         baseUrl: (row.base_url ?? provider.base_url ?? "").replace(/\/+$/, ""),
-        apiKey: row.api_key_sealed === null ? (providerKeys.get(provider.id) ?? null) : open(row.api_key_sealed, sealContext("models", row.id)),
+        apiKey: row.api_key_sealed === null ? (providersHost ? (providerKeys.get(provider.id) ?? null) : null) : open(row.api_key_sealed, sealContext("models", row.id)),
         headers: provider.headers,
         region: row.residency_region ?? provider.region,
         enabled: provider.enabled,

@@ -39,6 +39,7 @@ export const ERRORS = {
   rate_limited: { status: 429, message: "Too many notice records.", retry: true },
   evidence_disabled: { status: 503, message: "No notice is shown here, so none is recorded.", retry: false },
   too_many_registrations: { status: 429, message: "Too many registrations from this address. Try again later.", retry: true },
+  too_many_readings: { status: 429, message: "Other chains are being read just now. Try again shortly.", retry: true },
   too_many_logins: { status: 429, message: "Too many failed logins. Try again later.", retry: true },
 
   // What is asked for

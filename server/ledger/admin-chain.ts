@@ -10,6 +10,7 @@ import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { isoColumn } from "../store/audit-columns.ts";
 import type { AdminLogRow } from "../store/admin-log.ts";
 import type { Database, Trx } from "../store/database.ts";
+import { chainReading } from "./chain-readings.ts";
 import type { SignedCheckpoint } from "./scan.ts";
 import { listSigningKeys, type AuditKey } from "./signing-keys.ts";
 
@@ -23,7 +24,11 @@ type Line = Extract<ExportLine, { type: "chain" | "entry" | "link" | "checkpoint
  * One moment of the admin log as a verifier takes it: the chain, then entries and checkpoints in order. Entries of other
  * tenants, and of none, are links when `tenantId` is given.
  */
-async function* readAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
+function readAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
+  return chainReading(db, () => readHeld(db, tenantId));
+}
+
+async function* readHeld(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
   const trx = await db.startTransaction().setIsolationLevel("repeatable read").setAccessMode("read only").execute();
   try {
     const { rows } = await sql<Omit<Extract<Line, { type: "chain" }>, "type">>`

@@ -7,6 +7,7 @@ import { sql } from "kysely";
 import { auditLine } from "../store/audit-columns.ts";
 import { type Database, type HeldConnection, holdConnection } from "../store/database.ts";
 import { readChainFacts } from "./chain-facts.ts";
+import { chainReading } from "./chain-readings.ts";
 import { type ChainRange, readStoredRows, type StoredRow } from "./stored-rows.ts";
 
 export type ChainLine = Extract<ExportLine, { type: "chain" }>;
@@ -41,7 +42,11 @@ const BATCH = 500;
  * One moment of a chain: rows, checkpoints and recorded head belong together however fast the writer goes on. Null
  * when there is no such chain. The generator's transaction ends with it.
  */
-export async function* readChainSnapshot(db: Database, chainId: string): AsyncGenerator<ChainSnapshot> {
+export function readChainSnapshot(db: Database, chainId: string): AsyncGenerator<ChainSnapshot> {
+  return chainReading(db, () => readHeld(db, chainId));
+}
+
+async function* readHeld(db: Database, chainId: string): AsyncGenerator<ChainSnapshot> {
   const held = await holdConnection(db);
   let broken = true;
   try {

@@ -6,6 +6,7 @@ import { testDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { exportChain, verifyChain } from "./chains.ts";
 import type { Ledger } from "./ledger.ts";
+import { rememberGoneTenant } from "../store/tenants.ts";
 import { applyRetention } from "./retention.ts";
 import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 
@@ -120,4 +121,24 @@ test("a prefix whose checkpoint does not hold is evidence, and is not dropped", 
   expect(log.events.map(({ event }) => event)).toContain("audit_prefix_not_dropped");
   expect(await counted("true")).toBe(1_001);
   expect((await verify()).verdict).toBe("altered");
+});
+
+test("the rows of a tenant that is gone are held to the retention it had", async () => {
+  at = Date.UTC(2026, 8, 1);
+  const id = await call(at, { tenant_id: "short" });
+  await ledger.shipped();
+  await database.db.transaction().execute(async (trx) => {
+    const { data_retention } = await trx.selectFrom("tenants").select("data_retention").where("id", "=", "short").executeTakeFirstOrThrow();
+    await rememberGoneTenant(trx, { id: "short", data_retention }, new Date(at));
+    await trx.deleteFrom("tenants").where("id", "=", "short").execute();
+  });
+  at += 9 * DAY;
+  await retain();
+  expect(await counted(`id = '${id}' AND request_body_preview IS NOT NULL`)).toBe(1);
+  at += 2 * DAY;
+  await retain();
+  expect(await counted(`id = '${id}' AND request_body_preview IS NULL AND client_ip IS NOT NULL`)).toBe(1);
+  at += 10 * DAY;
+  await retain();
+  expect(await counted(`id = '${id}' AND client_ip IS NULL`)).toBe(1);
 });

@@ -15,9 +15,12 @@ export interface TenantRetention {
   readonly run_days: number;
 }
 
+/** Those of tenants that are gone as well: their rows are still there. */
 export async function tenantRetentions(db: Database): Promise<TenantRetention[]> {
   const { rows } = await sql<TenantRetention>`
-    SELECT id, (data_retention->>'body_days')::bigint AS body_days, (data_retention->>'log_days')::bigint AS log_days, (data_retention->>'run_days')::bigint AS run_days FROM tenants ORDER BY id`.execute(db);
+    SELECT id, (data_retention->>'body_days')::bigint AS body_days, (data_retention->>'log_days')::bigint AS log_days, (data_retention->>'run_days')::bigint AS run_days
+      FROM (SELECT id, data_retention FROM tenants UNION ALL SELECT id, data_retention FROM gone_tenants g WHERE NOT EXISTS (SELECT FROM tenants t WHERE t.id = g.id)) AS every
+     ORDER BY id`.execute(db);
   return rows;
 }
 

@@ -39,3 +39,8 @@ export async function writePolicy(trx: Trx, tenantId: string, policy: GroupPolic
     .onConflict((conflict) => conflict.columns(["group_id", "kind", "item_id"]).doUpdateSet({ document, updated_at: now }))
     .execute();
 }
+
+/** Takes away what any group says of an item that goes. */
+export async function removePoliciesOf(trx: Trx, tenantId: string, kinds: readonly string[], itemId: string): Promise<void> {
+  await trx.deleteFrom("group_policies").where("tenant_id", "=", tenantId).where("kind", "in", kinds).where("item_id", "=", itemId).execute();
+}

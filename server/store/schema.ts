@@ -273,8 +273,15 @@ export interface KeptSignatureTable {
 /** Timestamps of audit rows are read and written as text with six decimals: a `Date` would lose the microseconds. */
 export type AuditRowTable = { [K in keyof AuditRow]-?: Exclude<AuditRow[K], undefined> };
 
+interface GoneTenantTable {
+  id: string;
+  data_retention: ColumnType<DataRetention, string, string>;
+  gone_at: Date;
+}
+
 export interface Schema {
   tenants: TenantTable;
+  gone_tenants: GoneTenantTable;
   admin_users: AdminUserTable;
   end_users: EndUserTable;
   end_user_photos: EndUserPhotoTable;

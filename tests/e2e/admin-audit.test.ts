@@ -7,7 +7,7 @@ import { isoMicros, systemClock } from "../../server/kernel/clock.ts";
 import { ulid } from "../../server/kernel/ids.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { openLedger, type Ledger } from "../../server/ledger/ledger.ts";
-import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
+import { ADMIN_PASSWORD, controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 const clock = systemClock();
 const journal = mkdtempSync(join(tmpdir(), "gatehouse-admin-audit-"));
@@ -72,6 +72,40 @@ test("a chain is listed, verified and exported, and a tenant gets nothing of ano
   expect((await plane.system("GET", `${path}/export`)).body).toContain(rowIds.beta?.[0] ?? "?");
   expect((await auditor.send("GET", "/v1/admin/audit/keys")).body.keys).toMatchObject([{ name: "gw.audit", valid_to: null }]);
   expect((await plane.system("GET", "/v1/admin/audit/chains/none/export")).status).toBe(404);
+});
+
+test.each(["audit/chains/{id}/export", "admin-log/export", "end-users/export/csv"])("asking for the head of %s leaves nothing open", async (path) => {
+  const token = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body.access_token;
+  const url = `http://x/v1/admin/${path.replace("{id}", ledger.chainId)}`;
+  for (let i = 0; i < 12; i++) {
+    const answer = await plane.fetch(new Request(url, { method: "HEAD", headers: { authorization: `Bearer ${token}` } }));
+    expect([answer.status, answer.body]).toEqual([200, null]);
+  }
+  expect((await acme.send("GET", "/v1/admin/resource-groups")).status).toBe(200);
+});
+
+test("readers that take their time leave connections for everyone else", async () => {
+  const { access_token: token } = (await plane.logIn(acme.admin.username, ADMIN_PASSWORD, "acme")).body;
+  const ask = (path: string) => plane.fetch(new Request(`http://x/v1/admin/${path}/export`, { headers: { authorization: `Bearer ${token}` } }));
+  const slow = await Promise.all(Array.from({ length: 12 }, (_, i) => ask(i % 2 === 0 ? "admin-log" : `audit/chains/${ledger.chainId}`)));
+  const refused = slow.filter(({ status }) => status === 429);
+  expect([slow.length - refused.length, refused[0]?.headers.get("retry-after"), await refused[0]?.json()]).toMatchObject([3, "5", { code: "too_many_readings" }]);
+  expect((await acme.send("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {})).body.code).toBe("too_many_readings");
+  expect((await acme.send("GET", "/v1/admin/resource-groups")).status).toBe(200);
+  for (const { status, body } of slow) if (status === 200) await body?.cancel();
+  expect((await acme.send("POST", `/v1/admin/audit/chains/${ledger.chainId}/verify`, {})).body.verdict).toBe("intact");
+});
+
+test("nobody comes into the rows of a tenant that was deleted by taking its id", async () => {
+  const make = (id: string) => plane.system("POST", "/v1/admin/tenants", { id, name: id });
+  for (const id of ["beta", "unused"]) {
+    expect((await make(id)).status).toBe(201);
+    expect((await plane.system("DELETE", `/v1/admin/tenants/${id}`)).status).toBe(204);
+  }
+  const taken = await make("beta");
+  expect([taken.status, taken.body.code]).toEqual([409, "conflict"]);
+  expect((await make("unused")).status).toBe(201);
+  expect((await query(plane.system, { filters: { tenant_id: "beta" } })).body.total).toBe(1);
 });
 
 test("a row changed behind the gateway's back is found", async () => {

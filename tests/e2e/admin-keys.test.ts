@@ -69,6 +69,16 @@ test("a key expires, and can be given more time", async () => {
   expect([past.status, past.body.fields[0].field]).toEqual([400, "expires_at"]);
 });
 
+test("an expired key is not given more time while another has its name", async () => {
+  const keys = `/v1/admin/resource-groups/${groupId}/api-keys`;
+  const old = (await acme.send("POST", keys, { name: "twice", expires_at: new Date(clock.now() + 3_000).toISOString() })).body;
+  clock.advance(4_000);
+  const young = (await acme.send("POST", keys, { name: "twice" })).body;
+  const revived = await acme.send("PATCH", `/v1/admin/api-keys/${old.id}`, { expires_at: null });
+  expect([revived.status, revived.body.existing_id]).toEqual([409, young.id]);
+  expect((await acme.send("PATCH", `/v1/admin/api-keys/${old.id}`, { expires_at: null, name: "once" })).body).toMatchObject({ status: "active", name: "once" });
+});
+
 test("a user's key needs a user of the tenant", async () => {
   const none = await acme.send("POST", `/v1/admin/resource-groups/${groupId}/api-keys`, { name: "u", scope: "user" });
   expect([none.status, none.body.fields[0].field]).toEqual([400, "end_user_id"]);

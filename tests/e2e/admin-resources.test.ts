@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { probedModels } from "../../server/directory/models/probed-models.ts";
 import { controlPlane, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
 
 let plane: ControlPlane;
@@ -103,6 +104,20 @@ describe("providers and models", () => {
     expect([redirected.status, redirected.body.fields[0].field]).toEqual([400, "api_key"]);
     const fallsBack = await acme.send("PATCH", `/v1/admin/llms/${own.body.id}`, { api_key: null });
     expect([fallsBack.status, fallsBack.body.fields[0].field]).toEqual([400, "api_key"]);
+  });
+
+  test("nor does one that a provider gets later go to a model that is on another host", async () => {
+    const provider = (await acme.send("POST", "/v1/admin/providers", { provider_key: "keyed-later", api_format: "openai", base_url: "https://good.test/v1" })).body;
+    const model = async (name: string, base_url?: string) => (await acme.send("POST", "/v1/admin/llms", { name, provider: "keyed-later", ...(base_url === undefined ? {} : { base_url }) })).body.id;
+    const [follows, near, far] = [await model("follows"), await model("near", "https://good.test/v2"), await model("far", "https://evil.test/v1")];
+    const keys = async () => {
+      const models = await probedModels(plane.directory, "acme");
+      return [follows, near, far].map((id) => models.get(id)?.provider.apiKey);
+    };
+    expect((await acme.send("PATCH", `/v1/admin/providers/${provider.id}`, { api_key: "k".repeat(20) })).status).toBe(200);
+    expect(await keys()).toEqual(["k".repeat(20), "k".repeat(20), null]);
+    expect((await acme.send("PATCH", `/v1/admin/providers/${provider.id}`, { base_url: "https://better.test/v1", api_key: "b".repeat(20) })).status).toBe(200);
+    expect(await keys()).toEqual(["b".repeat(20), null, null]);
   });
 
   test("credentials are refused where they would be stored in the clear", async () => {

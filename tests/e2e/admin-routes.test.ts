@@ -302,6 +302,8 @@ describe("what is not a route", () => {
     expect([(await plane.system("GET", "/v1/admin/nothing")).status, (await plane.send("GET", "/v1/admin/nothing")).body.code]).toEqual([404, "not_found"]);
     const wrong = await plane.system("PUT", "/v1/admin/providers");
     expect([wrong.status, wrong.body.code, wrong.headers.get("allow")]).toEqual([405, "method_not_allowed", "GET, POST, HEAD"]);
+    expect((await plane.system("PUT", "/v1/admin/mcp-servers/test-connection")).headers.get("allow")).toBe("POST");
+    expect((await plane.system("PUT", "/v1/admin/mcp-servers/mcp-01ARZ3NDEKTSV4RRFFQ69G5FAV")).headers.get("allow")).toBe("GET, PATCH, DELETE, HEAD");
   });
 
   test("an unexpected failure says nothing of itself, and the log has it", async () => {
@@ -327,6 +329,28 @@ describe("the document", () => {
     const list = body.paths["/v1/admin/providers"].get;
     expect(list.parameters.map((parameter: { name: string }) => parameter.name)).toEqual(["page", "page_size", "limit", "offset", "search", "provider_key", "tenant_id", "X-Tenant-ID"]);
     expect(list.responses["200"].content["application/json"].schema.properties.providers.items).toEqual({ $ref: "#/components/schemas/Provider" });
+  });
+
+  test("says of every refusal what is in it, and which bodies may be left out or are forms", async () => {
+    const { paths, components } = (await plane.send("GET", "/openapi.json")).body;
+    const known = Object.keys(components.schemas.Error.properties);
+    const provider = await newTenant(plane, "documented");
+    await provider.send("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" });
+    const group = (await provider.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
+    const model = (await provider.send("POST", "/v1/admin/llms", { name: "m", provider: "p", group_ids: [group] })).body.id;
+    const kept = (await provider.send("GET", "/v1/admin/providers")).body.providers[0].id;
+    const refusals = [
+      await provider.send("DELETE", `/v1/admin/providers/${kept}`),
+      await provider.send("POST", `/v1/admin/resource-groups/${group}/llm-models`, { model_ids: [model] }),
+      await provider.send("POST", "/v1/admin/llms", { name: "m", provider: "p" }),
+      await provider.send("POST", "/v1/admin/llms", {}),
+    ];
+    expect(refusals.map(({ status }) => status)).toEqual([409, 409, 409, 400]);
+    for (const { body } of refusals) expect(Object.keys(body).filter((member) => !known.includes(member))).toEqual([]);
+    const bodyOf = (path: string) => paths[path].post.requestBody;
+    expect([bodyOf("/v1/admin/llms").required, bodyOf("/v1/admin/proxy-logs/query").required]).toEqual([true, false]);
+    for (const path of ["/v1/admin/end-users/{id}/photo", "/v1/admin/mcp-servers/{id}/icon"]) expect(bodyOf(path).content["multipart/form-data"].schema.required).toEqual(["file"]);
+    expect(Object.keys(paths["/v1/admin/proxy-logs/export"].post.responses["200"].content)).toEqual(["application/jsonl", "text/csv"]);
   });
 
   test("has a page that needs nothing from elsewhere", async () => {

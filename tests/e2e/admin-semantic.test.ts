@@ -61,6 +61,14 @@ describe("a semantic cache configuration", () => {
     expect(refusal(await acme.send("POST", `${CACHES}/${id}/groups?replace=perhaps`, { group_ids: [] })).slice(0, 2)).toEqual([400, "invalid_query"]);
   });
 
+  test("can be switched off when its model serves embeddings no more", async () => {
+    const model = (await acme.send("POST", "/v1/admin/llms", { name: "changing", provider: "p", mode: "embedding" })).body.id;
+    const { id } = (await acme.send("POST", CACHES, { name: "with a model that changes", embedding_model_id: model, semantic_match: { enabled: true } })).body;
+    await acme.send("PATCH", `/v1/admin/llms/${model}`, { modes: ["chat"] });
+    expect((await acme.send("PATCH", `${CACHES}/${id}`, { enabled: false })).status).toBe(200);
+    expect(refusal(await acme.send("PATCH", `${CACHES}/${id}`, { semantic_match: { enabled: true } }))).toEqual([400, "invalid_body", ["embedding_model_id"]]);
+  });
+
   test("is bound to groups, more or others", async () => {
     const { id } = (await acme.send("POST", CACHES, { name: "bound" })).body;
     const other = (await acme.send("POST", "/v1/admin/resource-groups", { name: "other" })).body.id;
@@ -133,6 +141,13 @@ describe("a guardrail configuration with a guard model", () => {
     expect(refusal(await acme.send("PATCH", `${GUARDRAILS}/${id}`, { providers: asking("", "gone").providers }))).toEqual([400, "invalid_body", ["providers.1.model"]]);
     expect((await acme.send("GET", `${GUARDRAILS}/${id}`)).body).toMatchObject({ group_ids: [group], providers: [{}, { model: "m" }] });
     expect((await acme.send("DELETE", `${GUARDRAILS}/${id}`)).status).toBe(204);
+  });
+
+  test("is of a model that answers in words too where a tenant names it for all", async () => {
+    const name = (default_judge_model_id: string | null) => plane.system("PATCH", "/v1/admin/tenants/acme", { default_judge_model_id });
+    for (const model of [embedding, strange.model, crypto.randomUUID()]) expect(refusal(await name(model))).toEqual([400, "invalid_body", ["default_judge_model_id"]]);
+    expect((await name(chat)).status).toBe(200);
+    expect((await name(null)).status).toBe(200);
   });
 
   test("keeps its model from going", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
-import { rowOf, serveModels, type Served } from "../support/admin.ts";
+import { rowOf, rowsOf, serveModels, type Served } from "../support/admin.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
 
@@ -92,6 +92,17 @@ test("a member hears of an alert of their group at once, an outsider does not, a
   unheard.close();
   const rows = await Promise.all([heard, unheard].map(({ response }) => rowOf(world.admin, { correlation_id: response.headers.get("x-correlation-id") })));
   for (const row of rows) expect(row).toMatchObject({ proxy_type: "portal", proxy_subtype: "events", http_status_code: 200, error_type: "client_disconnected", llm_total_tokens: null, response_body_preview: null });
+});
+
+test("asking for the head opens no stream, and is a call like any other", async () => {
+  const HEADS = 11;
+  const asker = await newPerson(world.gateway.runtimeUrl, "asker");
+  for (let i = 0; i < HEADS; i++) {
+    const answer = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { method: "HEAD", headers: { authorization: `Bearer ${asker.token}` } });
+    expect([answer.status, answer.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
+  }
+  const rows = await rowsOf(world.admin, { http_method: "HEAD", gateway_user_id: asker.id }, HEADS);
+  expect([rows.length, rows[0].endpoint, rows[0].http_status_code]).toEqual([HEADS, "/v1/portal/events", 200]);
 });
 
 test("the eleventh open portal of a person ends the first", async () => {

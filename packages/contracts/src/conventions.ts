@@ -5,10 +5,14 @@ import { z } from "zod";
 export const recordName = z.string().trim().min(1).max(200);
 export const displayName = z.string().trim().max(200).nullable();
 export const description = z.string().max(4000).nullable();
+/** The first moment there is here. */
+export const FIRST_MOMENT = Date.parse("0001-01-01T00:00:00Z");
+const LAST_MOMENT = Date.parse("9999-12-31T23:59:59.999Z");
+
 /** PostgreSQL knows no year 0 and no offset of 16 hours, which no place on Earth has either. */
 export const timestamp = z.iso
   .datetime({ offset: true })
-  .refine((text) => !text.startsWith("0000") && !/[+-](?:1[6-9]|2\d):\d\d$/.test(text), "must be a time of a year and an offset that there are")
+  .refine((text) => !text.startsWith("0000") && !/[+-](?:1[6-9]|2\d):\d\d$/.test(text) && !(Date.parse(text) < FIRST_MOMENT) && !(Date.parse(text) > LAST_MOMENT), "must be a time of a year and an offset that there are")
   .describe("ISO 8601, UTC in answers");
 export const recordId = z.uuid();
 export const httpUrl = z
@@ -61,6 +65,8 @@ export const errorBody = z
     code: z.string().describe("what is wrong, for programs"),
     fields: z.array(z.object({ field: z.string(), message: z.string() })).optional().describe("each field that is wrong"),
     existing_id: z.string().optional().describe("of a 409: the record that is already there"),
+    already_bound: z.array(z.string()).optional().describe("of a 409: the ids that are bound already"),
+    dependents: z.array(z.string()).optional().describe("of a 409: what still needs the record, in words"),
   })
   .meta({ id: "Error" });
 

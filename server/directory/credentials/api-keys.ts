@@ -104,15 +104,15 @@ export async function createApiKey(write: Write, tenantId: string, groupId: stri
 
 export async function updateApiKey(write: Write, tenantId: string, id: string, body: ApiKeyUpdate): Promise<ApiKey> {
   const before = await found(write, tenantId, id, "lock");
-  if (body.name !== undefined && body.name !== before.name && before.resource_group_id !== null && statusOf(before, write.now) === "active") {
-    const twin = await activeKeyByName(write.trx, before.resource_group_id, body.name, write.now);
+  const expires_at = body.expires_at === undefined ? before.expires_at : body.expires_at === null ? null : new Date(body.expires_at);
+  const name = body.name ?? before.name;
+  // A key that is given more time takes its name back.
+  const revived = statusOf(before, write.now) !== "active";
+  if (before.resource_group_id !== null && (name !== before.name || revived) && statusOf({ ...before, expires_at }, write.now) === "active") {
+    const twin = await activeKeyByName(write.trx, before.resource_group_id, name, write.now);
     if (twin !== undefined) throw new Refused(refuse("conflict", "The group already has an active API key of this name.", { extra: { existing_id: twin } }));
   }
-  await apiKeyStore.update(write.trx, id, {
-    ...(body.name === undefined ? {} : { name: body.name }),
-    ...(body.expires_at === undefined ? {} : { expires_at: body.expires_at === null ? null : new Date(body.expires_at) }),
-    updated_at: write.now,
-  });
+  await apiKeyStore.update(write.trx, id, { name, expires_at, updated_at: write.now });
   const row = await found(write, tenantId, id);
   write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: id, before: read(before, write.now), after: read(row, write.now) });
   notifyKey(write, row);

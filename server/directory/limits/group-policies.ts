@@ -2,7 +2,7 @@ import type { EffectiveLimits, LlmLimitsState, PolicyState } from "@gatehouse/co
 import { RE2JS } from "re2js";
 import { type FieldError, refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
-import { readPolicyRows, writePolicy } from "../../store/group-policies.ts";
+import { readPolicyRows, removePoliciesOf, writePolicy } from "../../store/group-policies.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
 import { knownModels } from "../../store/models.ts";
 import { lockTree } from "../../store/resource-groups.ts";
@@ -48,6 +48,14 @@ export async function replacePolicy(write: Write, tenantId: string, of: PolicyOf
   write.log({ tenant_id: tenantId, action: "update", resource: RESOURCE, resource_id: of.groupId, before: shown(before), after: shown(after) });
   write.notify(tenantId, "policy");
   return after;
+}
+
+const KINDS_OF_ITEMS = { model: ["llm_limits", "llm_governance"], "tool server": ["mcp_limits"] } satisfies Record<string, readonly PolicyKind[]>;
+
+/** A model or tool server that goes takes its refinements along: nobody could change them any more, and a move would still be held to them. */
+export async function forgetItem(write: Write, tenantId: string, what: keyof typeof KINDS_OF_ITEMS, itemId: string): Promise<void> {
+  await lockTree(write.trx, tenantId);
+  await removePoliciesOf(write.trx, tenantId, KINDS_OF_ITEMS[what], itemId);
 }
 
 /** Refuses a move under which the group's branch would hold values looser than its new ancestors allow, or promise too much. */

@@ -12,11 +12,13 @@ import { policiesJudgedBy } from "../../store/semantic-policies.ts";
 import { lockModelNames, routingGroupMode } from "../../store/routing-groups.ts";
 import { invalidField, records, type Records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
+import { forgetItem } from "../limits/group-policies.ts";
 import { filledFromCatalog } from "./catalog/fill.ts";
 import { refuseRoutingGroupName } from "./model-names.ts";
 import { readModel } from "./model-read.ts";
 import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
-import { checkAddress, originOf, providerToUse, sealedKey } from "./providers.ts";
+import { originOf } from "../snapshot.ts";
+import { checkAddress, providerToUse, sealedKey } from "./providers.ts";
 import { listVirtualModels } from "./virtual-models.ts";
 
 /** Names in one refusal to let a model go. */
@@ -121,6 +123,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     const named = (what: string, names: readonly string[]) => (names.length > 0 ? [`the ${what} ${names.join(", ")}`] : []);
     return [...(judges ? ["the tenant's default_judge_model_id"] : []), ...named("semantic policies", policies), ...named("semantic cache configurations", caches), ...named("guardrail configurations", guardrails)];
   },
+  removing: (write, row) => forgetItem(write, row.tenant_id, "model", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 

@@ -3,6 +3,7 @@ import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
 import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
+import { originOf } from "../snapshot.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
@@ -59,10 +60,6 @@ function keyFile(apiKey: UpstreamKey): Readonly<Record<string, unknown>> | null 
 /** Throws a refusal for a query that the format's addresses do not have. */
 export function checkAddress(apiFormat: string, address: string | null | undefined): void {
   if (address != null && address.includes("?") && apiFormat !== "azure_openai") throw invalidField("base_url", "may carry a query only for api_format azure_openai");
-}
-
-export function originOf(address: string | null): string {
-  return address === null ? "" : new URL(address).origin;
 }
 
 function baseUrl(format: string, given: string | null | undefined): string | null {

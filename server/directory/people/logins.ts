@@ -71,6 +71,8 @@ async function judge(logins: Logins, row: AdminUserRow | undefined, password: st
   }
   if (!(await logins.verifyPassword(password, row.password_hash))) return { reason: "wrong_password" };
   const fresh = await adminWithTenant(logins.directory.db, row.id);
+  // Given a new one while the old was being verified: a token now would outlive the change that was to end them all.
+  if (fresh !== undefined && fresh.password_hash !== row.password_hash) return { reason: "wrong_password" };
   if (fresh === undefined || !fresh.is_active) return { reason: "inactive_user" };
   if (fresh.tenant_enabled === false) return { reason: "tenant_disabled" };
   return { signedIn: fresh };
@@ -131,10 +133,13 @@ export async function changePassword(logins: Logins, admin: Admin, given: { curr
     }
     const password_hash = await directory.hashPassword(given.next);
     const changed = await write(directory, actor, async (change) => {
-      const tokens_valid_from = nextGeneration(row, change.now);
+      const current = await adminUserStore.find(change.trx, null, row.id, "lock");
+      // Another one meanwhile, for example from an owner who shuts somebody out: theirs stays.
+      if (current?.password_hash !== row.password_hash) throw invalidField("current_password", "is wrong");
+      const tokens_valid_from = nextGeneration(current, change.now);
       await adminUserStore.update(change.trx, row.id, { password_hash, tokens_valid_from, updated_at: change.now });
       change.log({ tenant_id: row.tenant_id, action: "change_password", resource: RESOURCE, resource_id: row.id, after: { password: "***" } });
-      return { ...row, tokens_valid_from };
+      return { ...current, tokens_valid_from };
     });
     signIn = await issue(logins, changed);
     return true;

@@ -3,14 +3,14 @@ import { invalidField } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
 /**
- * Refuses groups that are none of the tenant's, naming `group_ids`. Those in `before` may stay although they are gone
+ * Refuses groups that are none of the tenant's, naming `field`. Those in `before` may stay although they are gone
  * meanwhile: who changes something else need not know.
  */
-export async function checkGroups(write: Write, tenantId: string, groupIds: readonly string[] | null | undefined, before: readonly string[] | null): Promise<void> {
+export async function checkGroups(write: Write, tenantId: string, groupIds: readonly string[] | null | undefined, before: readonly string[] | null, field = "group_ids"): Promise<void> {
   const fresh = (groupIds ?? []).filter((id) => before?.includes(id) !== true);
   const known = await knownGroups(write.trx, tenantId, fresh);
   const strange = fresh.filter((id) => !known.has(id));
-  if (strange.length > 0) throw invalidField("group_ids", `names no resource group of this tenant: ${strange.slice(0, 5).join(", ")}`);
+  if (strange.length > 0) throw invalidField(field, `names no resource group of this tenant: ${strange.slice(0, 5).join(", ")}`);
 }
 
 /** Whether a policy bound to `groupIds` (null: every group) holds for a group with this chain, itself and all above it. */

@@ -89,7 +89,8 @@ export const semanticCacheConfigs = records<SemanticCacheConfigRow, SemanticCach
     const { exact_match: exact, semantic_match: given, group_ids: groupIds, ...rest } = body;
     const semantic = merged(row.semantic_match, given);
     const model = body.embedding_model_id === undefined ? row.embedding_model_id : body.embedding_model_id;
-    await checkEmbeddingModel(write, tenantId, semantic.enabled, model);
+    // Its model may have been changed meanwhile: who changes something else need not know.
+    if (given !== undefined || body.embedding_model_id !== undefined) await checkEmbeddingModel(write, tenantId, semantic.enabled, model);
     if (groupIds !== undefined) await setSemanticCacheGroups(write.trx, tenantId, row.id, await checkedGroups(write, tenantId, groupIds));
     return { ...rest, exact_match: JSON.stringify(merged(row.exact_match, exact)), semantic_match: JSON.stringify(semantic), updated_at: write.now };
   },

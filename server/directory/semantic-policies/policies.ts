@@ -35,11 +35,12 @@ function failureOf(action: string, mode: string): "block" | "allow" {
   return action === "block" && mode === "enforce" ? "block" : "allow";
 }
 
-async function checkJudge(write: Write, tenantId: string, modelId: string | null | undefined): Promise<void> {
+/** Refuses a judge that is not there or cannot be asked, naming `field`. */
+export async function checkJudge(write: Write, tenantId: string, modelId: string | null | undefined, field = "judge_model_id"): Promise<void> {
   if (modelId == null) return;
   const model = await modelStore.find(write.trx, tenantId, modelId);
-  if (model === undefined) throw invalidField("judge_model_id", "is no model of this tenant");
-  if (!model.modes.includes("chat") && !model.modes.includes("responses")) throw invalidField("judge_model_id", "is a model that holds no conversation");
+  if (model === undefined) throw invalidField(field, "is no model of this tenant");
+  if (!model.modes.includes("chat") && !model.modes.includes("responses")) throw invalidField(field, "is a model that holds no conversation");
 }
 
 /** Null: every group. */

@@ -17,6 +17,7 @@ import type { Page, Paged } from "../../store/paging.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
 import { invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
+import { forgetItem } from "../limits/group-policies.ts";
 import { barePicture } from "../pictures/picture.ts";
 import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
 
@@ -96,6 +97,8 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
     const moved = baseUrl !== undefined && withoutSlash(baseUrl) !== row.base_url;
     // A key goes only to the host it was given for: whoever may write servers may not read keys.
     if (moved && new URL(baseUrl).origin !== new URL(row.base_url).origin && apiKey === undefined && row.api_key_sealed !== null) throw invalidField("api_key", "must be sent again when base_url moves to another host");
+    const keyed = apiKey === undefined ? row.api_key_sealed !== null : apiKey !== null;
+    if ((body.auth_type ?? row.auth_type) === "bearer" && !keyed && (body.auth_type !== undefined || apiKey !== undefined)) throw invalidField("api_key", "is required for auth_type bearer");
     const elsewhere = moved || (body.mcp_endpoint_path !== undefined && body.mcp_endpoint_path !== row.mcp_endpoint_path);
     return { ...rest, ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }), ...sealedCredential(write, row.id, apiKey), ...(elsewhere ? UNDISCOVERED : {}), updated_at: write.now } as McpServerPatch;
   },
@@ -103,6 +106,7 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
     const names = await virtualServersWith(write.trx, row.tenant_id, row.id, NAMED);
     return names.length === 0 ? [] : [`the virtual servers ${names.join(", ")}`];
   },
+  removing: (write, row) => forgetItem(write, row.tenant_id, "tool server", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 

@@ -2,8 +2,8 @@ import type { EffectiveServerConfigs, ServerConfig, ServerConfigCreate, ServerCo
 import { uuid } from "../../kernel/ids.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
 import { readGroupChains } from "../../store/policy-reads.ts";
-import { knownGroups } from "../../store/resource-groups.ts";
 import { configsById, serverConfigNamed, serverConfigStore, setConfigGroups, type ServerConfigInsert, type ServerConfigPatch, type ServerConfigRow } from "../../store/server-configs.ts";
+import { checkGroups } from "../policies/bound-groups.ts";
 import { resourceGroups } from "../groups/resource-groups.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
@@ -14,17 +14,9 @@ function read(row: ServerConfigRow): ServerConfig {
   return { ...same, created_at: createdAt.toISOString(), updated_at: updatedAt.toISOString() };
 }
 
-/** Refuses ids that name no resource group of the tenant. */
-export async function checkGroups(write: Write, tenantId: string, field: string, ids: readonly string[] | undefined): Promise<void> {
-  if (ids === undefined || ids.length === 0) return;
-  const known = await knownGroups(write.trx, tenantId, [...ids]);
-  const unknown = ids.filter((id) => !known.has(id));
-  if (unknown.length > 0) throw invalidField(field, `names no resource group of this tenant: ${unknown.slice(0, 5).join(", ")}`);
-}
-
-async function check(write: Write, tenantId: string, body: { group_ids?: string[] | undefined; approver_group_ids?: string[] | undefined }): Promise<void> {
-  await checkGroups(write, tenantId, "group_ids", body.group_ids);
-  await checkGroups(write, tenantId, "approver_group_ids", body.approver_group_ids);
+async function check(write: Write, tenantId: string, body: { group_ids?: string[] | undefined; approver_group_ids?: string[] | undefined }, approversBefore: readonly string[]): Promise<void> {
+  await checkGroups(write, tenantId, body.group_ids, null);
+  await checkGroups(write, tenantId, body.approver_group_ids, approversBefore, "approver_group_ids");
 }
 
 export const serverConfigs = records<ServerConfigRow, ServerConfigInsert, ServerConfigPatch, ServerConfig, ServerConfigCreate, ServerConfigUpdate, ServerConfigQuery, string>({
@@ -36,13 +28,13 @@ export const serverConfigs = records<ServerConfigRow, ServerConfigInsert, Server
   twin: (write, tenantId, candidate) => serverConfigNamed(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
     if (!(await knownMcpServers(write.trx, tenantId, [body.mcp_server_id])).has(body.mcp_server_id)) throw invalidField("mcp_server_id", "names no tool server of this tenant");
-    await check(write, tenantId, body);
+    await check(write, tenantId, body, []);
     const { group_ids: _groups, ...columns } = body;
     return { ...columns, id: uuid(), tenant_id: tenantId, created_at: write.now, updated_at: write.now } as ServerConfigInsert;
   },
   created: (write, tenantId, row, body) => setConfigGroups(write.trx, tenantId, row.id, [...new Set(body.group_ids ?? [])]),
   async toPatch(write, tenantId, row, body) {
-    await check(write, tenantId, body);
+    await check(write, tenantId, body, row.approver_group_ids);
     const { group_ids: groups, ...columns } = body;
     if (groups !== undefined) await setConfigGroups(write.trx, tenantId, row.id, [...new Set(groups)]);
     return { ...columns, updated_at: write.now } as ServerConfigPatch;

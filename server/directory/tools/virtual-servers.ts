@@ -4,7 +4,7 @@ import { knownMcpServers } from "../../store/mcp-servers.ts";
 import { virtualServerNamed, virtualServerStore, type VirtualServerInsert, type VirtualServerPatch, type VirtualServerRow } from "../../store/virtual-servers.ts";
 import { invalidField, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
-import { checkGroups } from "./server-configs.ts";
+import { checkGroups } from "../policies/bound-groups.ts";
 
 const SLUG_LENGTH = 24;
 
@@ -61,7 +61,7 @@ export const virtualServers = records<VirtualServerRow, VirtualServerInsert, Vir
   tenantOf: (row) => row.tenant_id,
   twin: (write, tenantId, candidate) => virtualServerNamed(write.trx, tenantId, candidate.name),
   async toInsert(write, tenantId, body) {
-    await checkGroups(write, tenantId, "group_ids", body.group_ids);
+    await checkGroups(write, tenantId, body.group_ids, null);
     const members = await membersOf(write, tenantId, body);
     return {
       id: `vmcp-${ulid()}`,
@@ -76,8 +76,8 @@ export const virtualServers = records<VirtualServerRow, VirtualServerInsert, Vir
       updated_at: write.now,
     };
   },
-  async toPatch(write, tenantId, _row, body) {
-    await checkGroups(write, tenantId, "group_ids", body.group_ids);
+  async toPatch(write, tenantId, row, body) {
+    await checkGroups(write, tenantId, body.group_ids, row.group_ids);
     const members = await membersOf(write, tenantId, body);
     const { members: _members, mcp_server_ids: _ids, ...columns } = body;
     return { ...columns, ...(members === undefined ? {} : { members: JSON.stringify(members) }), updated_at: write.now } as VirtualServerPatch;

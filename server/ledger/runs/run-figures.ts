@@ -1,3 +1,4 @@
+import { FIRST_MOMENT } from "@gatehouse/contracts/conventions";
 import type { RunSignals } from "@gatehouse/contracts/runs";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Database } from "../../store/database.ts";
@@ -23,7 +24,7 @@ export async function listRuns(db: Database, tenantId: string, groupId: string, 
 
 export function runWindow(asked: { from?: string | undefined; to?: string | undefined }, now: number): RunWindow {
   const to = asked.to === undefined ? now : Date.parse(asked.to);
-  const from = asked.from === undefined ? to - DAY_MS : Date.parse(asked.from);
+  const from = asked.from === undefined ? Math.max(to - DAY_MS, FIRST_MOMENT) : Date.parse(asked.from);
   return { from: new Date(Math.floor(from / HOUR_MS) * HOUR_MS).toISOString(), to: new Date(to).toISOString() };
 }
 

@@ -72,10 +72,13 @@ export function adminApp(deps: AdminDeps): AdminApp {
         errorAnswer(error, deps.log, { method: operation.method, path: operation.path, requestId }),
       );
       response.headers.set("x-request-id", requestId);
+      // Only its head is sent, and whoever makes the body, an export in its transaction, would wait for a reader for good.
+      if (request.method === "HEAD") await response.body?.cancel();
       return response;
     });
   }
-  for (const [path, allowed] of methods) {
+  // Without parameters first: `/things/{id}` would answer for `/things/export` too.
+  for (const [path, allowed] of [...methods].sort(([one], [other]) => one.split(":").length - other.split(":").length)) {
     const allow = (allowed.includes("GET") ? [...allowed, "HEAD"] : allowed).join(", ");
     app.all(path, () => refusalAnswer(refuse("method_not_allowed", undefined, { headers: { allow } })));
   }

@@ -41,8 +41,7 @@ function describe(operation: Operation, components: Json, error: Json): Json {
   const { answer } = operation;
   const open = operation.access === "anyone";
   const content = answer.schema === undefined ? undefined : { "application/json": { schema: schemaOf(answer.schema, "output", components) } };
-  const other = answer.media === undefined ? undefined : { [answer.media]: {} };
-  const body = operation.body === undefined ? undefined : schemaOf(withTenant(operation, operation.body), "input", components);
+  const other = answer.media === undefined ? undefined : Object.fromEntries([answer.media].flat().map((media) => [media, {}]));
   return {
     operationId: operationId(operation),
     tags: [operation.tag],
@@ -51,12 +50,24 @@ function describe(operation: Operation, components: Json, error: Json): Json {
     "x-access": operation.access,
     ...(open ? { security: [] } : {}),
     parameters: parameters(operation, components),
-    ...(body === undefined ? {} : { requestBody: { required: operation.method !== "DELETE", content: { "application/json": { schema: body } } } }),
+    ...requestBody(operation, components),
     responses: {
       [answer.status]: { description: answer.about, ...(content === undefined && other === undefined ? {} : { content: content ?? other }) },
       default: { description: "An error", content: { "application/json": { schema: error } } },
     },
   };
+}
+
+function requestBody(operation: Operation, components: Json): Json {
+  if (operation.upload !== undefined) {
+    const schema = { type: "object", properties: { [operation.upload]: { type: "string", contentMediaType: "application/octet-stream" } }, required: [operation.upload] };
+    return { requestBody: { required: true, content: { "multipart/form-data": { schema } } } };
+  }
+  if (operation.body === undefined) return {};
+  const schema = withTenant(operation, operation.body);
+  // No body is read as an empty one; ids to be unbound may stand in the query.
+  const required = operation.method !== "DELETE" && !schema.safeParse({}).success;
+  return { requestBody: { required, content: { "application/json": { schema: schemaOf(schema, "input", components) } } } };
 }
 
 function operationId({ method, path }: Operation): string {

@@ -135,6 +135,7 @@ export const endUserOperations: readonly Operation[] = [
     subject: "end_users",
     summary: "Replace an end user's photo",
     description: "multipart/form-data with the file as `file`: JPEG, PNG, WebP or GIF, at most 5 MB.",
+    upload: "file",
     answer: { status: 200, about: "Where the photo is, on the runtime plane", schema: photoSet },
     async run(call) {
       await endUsers.get(call.services.directory, call.tenantId, idOf(call));

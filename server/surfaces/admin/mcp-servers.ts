@@ -27,7 +27,7 @@ const generic = resource({
   create: mcpServerCreate,
   update: mcpServerUpdate,
   read: mcpServer,
-  notes: { remove: "Its configurations and snapshots go with it. Refused with in_use while a virtual server has it." },
+  notes: { remove: "Its configurations and snapshots go with it, and what groups set for it. Refused with in_use while a virtual server has it." },
 })
   .filter(({ method }) => method !== "POST")
   .map((one) => ({ ...one, textParams: ["id"] }));
@@ -83,6 +83,7 @@ export const mcpServerOperations: readonly Operation[] = [
     path: `${PATH}/{id}/icon`,
     summary: "Give a tool server an icon",
     description: "multipart/form-data with the file as `file`: JPEG, PNG, WebP or GIF, at most 64 KB.",
+    upload: "file",
     answer: { status: 200, about: "The record as it is now", schema: mcpServer },
     async run(call) {
       await mcpServers.get(call.services.directory, call.tenantId, idOf(call));

@@ -39,7 +39,7 @@ export interface Answer {
   /** Of a JSON answer. */
   readonly schema?: z.ZodType;
   /** Of another answer, which the operation returns as a Response. */
-  readonly media?: string;
+  readonly media?: string | readonly string[];
 }
 
 interface OperationShape<Query, Body, Run> {
@@ -57,6 +57,8 @@ interface OperationShape<Query, Body, Run> {
   readonly subject?: TenantRecordTable;
   readonly query?: Query;
   readonly body?: Body;
+  /** Instead of a body: the part of a form that carries a file. */
+  readonly upload?: string;
   readonly answer: Answer;
   readonly run: Run;
 }

@@ -29,7 +29,7 @@ export const proxyLogOperations: readonly Operation[] = [
     summary: "Export audit rows",
     description: "All rows a query finds, as a stream of JSON lines or CSV. Columns of body previews are there with proxy:logs:read_bodies only.",
     body: proxyLogExport,
-    answer: { status: 200, about: "JSON lines, or CSV with a header line", media: "application/jsonl" },
+    answer: { status: 200, about: "JSON lines, or CSV with a header line", media: ["application/jsonl", "text/csv"] },
     run(call) {
       const { format = "jsonl", ...query } = call.body;
       const bodies = call.admin.permissions.has("proxy:logs:read_bodies");

@@ -130,6 +130,8 @@ export async function changePassword(logins: PortalLogins, who: { tenantId: stri
   const changed = await write(logins.directory, userActor(before, origin), async (change) => {
     const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
     if (row === undefined) throw wrong("credential_unknown");
+    // Another one meanwhile, for example from an administrator who shuts somebody out: theirs stays.
+    if (row.password_hash !== before.password_hash) throw invalidField("current_password", "is wrong");
     const validFrom = nextTokenGeneration(row, change.now);
     await endUserStore.update(change.trx, row.id, { password_hash: passwordHash, tokens_valid_from: validFrom, updated_at: change.now });
     change.log({ tenant_id: row.tenant_id, action: "change_password", resource: END_USERS, resource_id: row.id, after: { password: "***" } });

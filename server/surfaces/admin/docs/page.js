@@ -61,12 +61,15 @@ function tryForm(method, path, operation) {
     form.append(make("label", {}, `${parameter.name} (${parameter.in})`, input));
     return [parameter, input];
   });
-  const schema = operation.requestBody?.content["application/json"].schema;
+  const schema = operation.requestBody?.content["application/json"]?.schema;
   const body = schema && make("textarea", { rows: "6", spellcheck: "false" });
   if (body) {
     body.value = JSON.stringify(sample(schema), null, 2);
     form.append(make("label", { class: "wide" }, "body", body));
   }
+  const [part] = Object.keys(operation.requestBody?.content["multipart/form-data"]?.schema.properties ?? {});
+  const upload = part && make("input", { type: "file" });
+  if (upload) form.append(make("label", {}, part, upload));
   const answer = make("pre", { hidden: "", role: "status" });
   form.append(make("button", {}, "Send"));
   form.addEventListener("submit", async (event) => {
@@ -80,10 +83,15 @@ function tryForm(method, path, operation) {
       if (parameter.in === "header") headers[parameter.name] = input.value;
     }
     if (body?.value.trim()) headers["content-type"] = "application/json";
+    let sent = body?.value.trim() || undefined;
+    if (upload?.files[0]) {
+      sent = new FormData();
+      sent.append(part, upload.files[0]);
+    }
     answer.hidden = false;
     answer.textContent = "...";
     try {
-      const response = await fetch(url, { method: method.toUpperCase(), headers, ...(body?.value.trim() ? { body: body.value } : {}) });
+      const response = await fetch(url, { method: method.toUpperCase(), headers, ...(sent === undefined ? {} : { body: sent }) });
       const text = await response.text();
       let shown = text;
       try {
@@ -106,7 +114,7 @@ function inside(method, path, operation) {
   if (operation.parameters?.length) {
     content.append(make("h3", {}, "Parameters"), rows(operation.parameters.map((parameter) => [parameter.name, parameter.schema, parameter.required, [parameter.in, parameter.description].filter(Boolean).join(": ")])));
   }
-  const body = operation.requestBody?.content["application/json"].schema;
+  const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
   if (body) content.append(make("h3", {}, "Body"), schemaTable(body));
   for (const [status, response] of Object.entries(operation.responses)) {
     if (status === "default") continue;

@@ -1,0 +1,50 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
+
+let plane: ControlPlane;
+let owner: Send;
+
+beforeAll(async () => {
+  plane = await controlPlane();
+  owner = (await newTenant(plane, "acme")).send;
+  await owner("POST", "/v1/admin/providers", { provider_key: "p", api_format: "echo" });
+});
+
+afterAll(() => plane.close());
+
+const made = async (path: string, body: object): Promise<string> => (await owner("POST", path, body)).body.id;
+
+test.each([
+  ["llms", "llm-models", "limits", () => made("/v1/admin/llms", { name: "m-limits", provider: "p" }), { limits: { requests: { daily_limit: 10 } } }, { limits: { requests: { daily_limit: 20 } } }],
+  ["llms", "llm-models", "governance", () => made("/v1/admin/llms", { name: "m-governance", provider: "p" }), { governance: { temperature: { max: 0.1 } } }, { governance: { temperature: { max: 0.2 } } }],
+  ["mcp-servers", "mcp-servers", "limits", () => made("/v1/admin/mcp-servers", { name: "s", base_url: "http://s.example" }), { limits: { frequency: { max_calls_per_day: 10 } } }, { limits: { frequency: { max_calls_per_day: 20 } } }],
+] as const)("one of the %s takes along what groups set at %s/{id}/%s, so that no move is held to it", async (records, items, document, make, tight, loose) => {
+  const item = await make();
+  const [above, group] = [await made("/v1/admin/resource-groups", { name: `above ${item}` }), await made("/v1/admin/resource-groups", { name: `group ${item}` })];
+  for (const [id, body] of [[above, tight], [group, loose]] as const) expect((await owner("PATCH", `/v1/admin/resource-groups/${id}/${items}/${item}/${document}`, body)).status).toBe(200);
+  const move = () => owner("PATCH", `/v1/admin/resource-groups/${group}`, { parent_group_id: above });
+  expect((await move()).body.code).toBe("limit_exceeds_inherited");
+  expect((await owner("DELETE", `/v1/admin/${records}/${item}`)).status).toBe(204);
+  expect((await owner("GET", `/v1/admin/resource-groups/${group}/effective-limits`)).body.refinements).toEqual([]);
+  expect((await move()).status).toBe(200);
+});
+
+test("a record that names a group which is gone can be put back as it was read", async () => {
+  const gone = await made("/v1/admin/resource-groups", { name: "soon gone" });
+  const server = await made("/v1/admin/mcp-servers", { name: "named", base_url: "http://named.example" });
+  const records = [
+    ["/v1/admin/server-configs", { name: "c", mcp_server_id: server, approver_group_ids: [gone] }, "approver_group_ids"],
+    ["/v1/admin/virtual-servers", { name: "v", group_ids: [gone] }, "group_ids"],
+    ["/v1/admin/guardrails/configs", { name: "g", group_ids: [gone] }, "group_ids"],
+  ] as const;
+  const ids = [];
+  for (const [path, body] of records) ids.push(await made(path, body));
+  expect((await owner("DELETE", `/v1/admin/resource-groups/${gone}`)).status).toBe(204);
+  for (const [i, [path, , field]] of records.entries()) {
+    const one = `${path}/${ids[i]}`;
+    const read = (await owner("GET", one)).body[field];
+    expect([path, (await owner("PATCH", one, { [field]: read, enabled: false })).status]).toEqual([path, 200]);
+    const strange = await owner("PATCH", one, { [field]: [...read, crypto.randomUUID()] });
+    expect([strange.status, strange.body.fields[0].field]).toEqual([400, field]);
+  }
+});

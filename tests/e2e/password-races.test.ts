@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { LoginThrottle } from "../../server/directory/people/login-throttle.ts";
+import { changePassword, type PortalLogins } from "../../server/directory/people/portal/portal-logins.ts";
+import { PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
+import { Refused } from "../../server/kernel/errors.ts";
+import { dummyVerify, hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
+import { controlPlane, JWT_SECRET, newTenant, type ControlPlane, type TenantWithAdmin } from "./admin-harness.ts";
+
+// What happens while a password is being verified, which takes long on purpose.
+let meanwhile: (() => Promise<unknown>) | null = null;
+
+async function verifySlowly(password: string, hash: string): Promise<boolean> {
+  const right = await verifyPassword(password, hash);
+  const happens = meanwhile;
+  meanwhile = null;
+  await happens?.();
+  return right;
+}
+
+let plane: ControlPlane;
+let acme: TenantWithAdmin;
+
+beforeAll(async () => {
+  plane = await controlPlane({ passwords: { hashPassword, verifyPassword: verifySlowly, dummyVerify } });
+  acme = await newTenant(plane, "acme");
+});
+
+afterAll(() => plane.close());
+
+async function newAdmin(username: string): Promise<{ id: string; reset: () => Promise<unknown> }> {
+  const { id } = (await acme.send("POST", "/v1/admin/admin-users", { username, password: "the stolen one", role: "viewer" })).body;
+  return { id, reset: () => acme.send("PATCH", `/v1/admin/admin-users/${id}`, { password: "set by the owner" }) };
+}
+
+test("a login whose password is replaced while it is verified is none", async () => {
+  const { reset } = await newAdmin("one");
+  meanwhile = reset;
+  const login = await plane.logIn("one", "the stolen one", "acme");
+  expect([login.status, login.body.code]).toEqual([401, "unauthenticated"]);
+  expect((await plane.logIn("one", "set by the owner", "acme")).status).toBe(200);
+});
+
+test("a password that an owner sets is not replaced by a change that began before", async () => {
+  const { reset } = await newAdmin("two");
+  const token = (await plane.logIn("two", "the stolen one", "acme")).body.access_token;
+  meanwhile = reset;
+  const changed = await plane.as(token)("POST", "/v1/admin-users/change-password", { current_password: "the stolen one", new_password: "the thief's own" });
+  expect([changed.status, changed.body.fields?.[0].field]).toEqual([400, "current_password"]);
+  expect((await plane.logIn("two", "the thief's own", "acme")).status).toBe(401);
+  expect((await plane.logIn("two", "set by the owner", "acme")).status).toBe(200);
+});
+
+test("nor is one that an administrator sets for an end user", async () => {
+  const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "three", password: "the stolen one" })).body.user;
+  const { clock } = plane.directory;
+  const logins = {
+    directory: plane.directory,
+    tokens: new PortalTokens({ secret: JWT_SECRET, expirySeconds: 60, clock }),
+    throttle: new LoginThrottle(clock),
+    hashing: { hashPassword, verifyPassword: verifySlowly },
+    users: { drop: () => {} },
+  } as unknown as PortalLogins;
+  const change = () => changePassword(logins, { tenantId: "acme", userId: id }, { current: "the stolen one", next: "the thief's own" }, { address: "10.0.0.1", requestId: "r" });
+  meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}`, { password: "set by the owner" });
+  const refused = await change().catch((error: unknown) => error);
+  expect(refused).toBeInstanceOf(Refused);
+  expect((refused as Refused).refusal.fields?.[0]?.field).toBe("current_password");
+  const { password_hash: hash } = await plane.database.db.selectFrom("end_users").select("password_hash").where("id", "=", id).executeTakeFirstOrThrow();
+  expect(await verifyPassword("set by the owner", hash)).toBe(true);
+});
