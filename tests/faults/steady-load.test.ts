@@ -11,6 +11,8 @@ import { startWorld, type World } from "../support/world.ts";
 const SECONDS = Number(process.env.STEADY_LOAD_SECONDS ?? 30);
 const CALLERS = 4;
 const READINGS = 30;
+/** From one third of the time to the next. */
+const MOST_GROWTH_MIB = 48;
 const MIB = 1024 * 1024;
 /** One segment being written and one being shipped, at most; a full one is given up once its rows are in the database. */
 const JOURNAL_MIB = 2 * 64 + 8;
@@ -59,25 +61,34 @@ test(`${SECONDS} s of steady load: memory, file handles and journal stay flat`, 
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
   });
-  const readings: Reading[] = [];
+  const third = READINGS / 3;
+  const all: Reading[] = [];
   const started = performance.now();
-  for (let i = 1; i <= READINGS; i++) {
-    while (performance.now() - started < (i / READINGS) * SECONDS * 1000) await new Promise((resolve) => setTimeout(resolve, 20));
-    readings.push(await reading(calls));
-  }
+  const thirdOfReadings = async (): Promise<Reading[]> => {
+    for (let i = 0; i < third; i++) {
+      while (performance.now() - started < ((all.length + 1) / READINGS) * SECONDS * 1000) await new Promise((resolve) => setTimeout(resolve, 20));
+      all.push(await reading(calls));
+    }
+    return all.slice(-third);
+  };
+  const of = (list: readonly Reading[], what: keyof Reading) => list.map((one) => one[what]);
+  const growth = () => median(of(last, "memory")) - median(of(middle, "memory"));
+
+  // The first third is what a process grows by until it has seen everything once.
+  await thirdOfReadings();
+  let middle = await thirdOfReadings();
+  let last = await thirdOfReadings();
+  // A collector may take a step up once or twice; what grows with every call goes on.
+  for (let more = 0; more < 3 && growth() >= MOST_GROWTH_MIB; more++) [middle, last] = [last, await thirdOfReadings()];
   over = true;
   await Promise.all(callers);
 
-  const third = READINGS / 3;
-  // The first third is what a process grows by until it has seen everything once.
-  const [middle, last] = [readings.slice(third, 2 * third), readings.slice(2 * third)];
-  const of = (list: readonly Reading[], what: keyof Reading) => list.map((one) => one[what]);
-  console.log(`  ${SECONDS} s, ${calls} calls: memory ${Math.round(median(of(middle, "memory")))} to ${Math.round(median(of(last, "memory")))} MiB, handles ${Math.max(...of(middle, "handles"))} to ${Math.max(...of(last, "handles"))}, journal at most ${Math.ceil(Math.max(...of(readings, "journal")))} MiB`);
+  console.log(`  ${Math.round((performance.now() - started) / 1000)} s, ${calls} calls: memory ${Math.round(median(of(middle, "memory")))} to ${Math.round(median(of(last, "memory")))} MiB, handles ${Math.max(...of(middle, "handles"))} to ${Math.max(...of(last, "handles"))}, journal at most ${Math.ceil(Math.max(...of(all, "journal")))} MiB`);
   expect([...statuses.keys()].toSorted()).toEqual([200, 404, 502]);
-  expect(median(of(last, "memory")) - median(of(middle, "memory"))).toBeLessThan(48);
+  expect(growth()).toBeLessThan(MOST_GROWTH_MIB);
   expect(Math.max(...of(last, "handles")) - Math.max(...of(middle, "handles"))).toBeLessThan(16);
-  expect(Math.max(...of(readings, "journal"))).toBeLessThan(JOURNAL_MIB);
+  expect(Math.max(...of(all, "journal"))).toBeLessThan(JOURNAL_MIB);
   const deadline = Date.now() + 60_000;
   while ((await metric("gatehouse_ledger_unshipped_rows")) > 0) if (Date.now() > deadline) throw new Error("rows do not reach the database");
   expect(await metric("gatehouse_ledger_open_calls")).toBe(0);
-}, (SECONDS + 120) * 1000);
+}, (2 * SECONDS + 120) * 1000);
