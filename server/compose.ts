@@ -118,6 +118,7 @@ const CHANGES_PRUNED_MS = 3_600_000;
 const OAUTH_TOKENS_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
 const LETTERS_FORGOTTEN_MS = 300_000;
+const LISTENERS_CHECKED_MS = 1_000;
 const RUNS_SWEPT_MS = 30_000;
 const ATTEMPTS_WRITTEN_MS = 1_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
@@ -442,6 +443,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const reading = { db: connection.db, secrets, clock, log, shipped };
   const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
   const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
+  const listeners: Worker = every(LISTENERS_CHECKED_MS, "check_listeners", () => road.checkListeners(), log);
   const feed = new LiveFeed({ connection, users, snapshots, clock, log });
   await feed.start();
   const portal = {
@@ -459,7 +461,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter, answersPruner, sweep, scrub, ...limitWorkers].map((worker) => worker.stop()));
+      await Promise.all([usesWriter, answersPruner, sweep, scrub, listeners, ...limitWorkers].map((worker) => worker.stop()));
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();

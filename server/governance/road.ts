@@ -14,6 +14,7 @@ import { requestControls } from "./controls.ts";
 import type { EngineParts, Engines } from "./guardrails/engines.ts";
 import { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
+import { isListening, Listeners } from "./listeners.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
@@ -66,6 +67,7 @@ export interface RoadParts extends AdmissionParts, Omit<DispatchParts, "begin" |
 export class Road {
   private readonly open = new Set<Call>();
   private readonly deciding = new DecidingModels();
+  private readonly listeners: Listeners;
   private readonly parts: RoadParts;
   private readonly clock: Clock;
   /** The way to the models, and the same with everything before it that a caller's own call meets. */
@@ -81,6 +83,7 @@ export class Road {
   constructor(parts: RoadParts) {
     this.parts = parts;
     this.clock = parts.clock;
+    this.listeners = new Listeners(parts);
     const engines: EngineParts = { engines: parts.guardrailEngines, nest: (parent, errand) => this.nest(parent, errand) };
     this.models = dispatch({ ...parts, engines, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
@@ -117,6 +120,11 @@ export class Road {
   private send(call: Call, route: GovernedRoute, answer: Answer | Refusal): Promise<Response> | Response {
     if (isRefusal(answer)) return this.sendRefusal(call, route, answer);
     return answer.kind === "whole" ? this.sendWhole(call, route, answer.status, answer.headers, answer.body, { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure }) : this.sendStream(call, route, answer);
+  }
+
+  /** Ends streams of changes whose callers would not be let in any more. */
+  checkListeners(): Promise<void> {
+    return this.listeners.check();
   }
 
   get openCalls(): number {
@@ -172,7 +180,9 @@ export class Road {
     if (isRefusal(guarded)) return guarded;
     // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
     const governed = governToolCalls(call, exchange, guarded);
-    return isRefusal(governed) ? governed : this.policies.judgeAnswer(call, exchange, governed);
+    if (isRefusal(governed)) return governed;
+    if (governed.kind === "stream" && isListening(exchange.view)) return this.listeners.follow(call, route.admits ?? "group", exchange.view, governed);
+    return this.policies.judgeAnswer(call, exchange, governed);
   }
 
   /** A call of the gateway's own, with its row: see `Nest`. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type ChangingServer, startChangingServer } from "../support/changing-server.ts";
 import { type RawStream, rawStream } from "../support/raw-stream.ts";
 import { startWorld, type World } from "../support/world.ts";
+import { rowOf } from "../support/admin.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 /** Many who listen to the changes of tool servers, and some who do not read what they hear. */
@@ -56,19 +57,19 @@ async function heldMb(): Promise<number> {
 
 const accept = "application/json, text/event-stream";
 
-function listen(url: string): RawStream {
+function listen(url: string, { apiKey } = team): RawStream {
   const { params, ...message } = stateless("l", "subscriptions/listen", { notifications: { toolsListChanged: true, resourceSubscriptions: ["test://note"] } });
   // Who can be asked for nothing: for others the gateway keeps a stream open a while longer.
   const body = JSON.stringify({ ...message, params: { ...params, _meta: { ...params._meta, "io.modelcontextprotocol/clientCapabilities": {} } } });
-  const stream = rawStream(url, "POST", { accept, "x-api-key": team.apiKey, "mcp-protocol-version": "2026-07-28" }, body);
+  const stream = rawStream(url, "POST", { accept, "x-api-key": apiKey, "mcp-protocol-version": "2026-07-28" }, body);
   open.add(stream);
   return stream;
 }
 
 /** The stream of changes of a session of its own. */
-async function listenInSession(url: string): Promise<RawStream> {
-  const begun = await post(url, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } } });
-  const stream = rawStream(url, "GET", { accept: "text/event-stream", "x-api-key": team.apiKey, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" });
+async function listenInSession(url: string, { apiKey } = team): Promise<RawStream> {
+  const begun = await post(url, apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "listener", version: "1" } } });
+  const stream = rawStream(url, "GET", { accept: "text/event-stream", "x-api-key": apiKey, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" });
   open.add(stream);
   return stream;
 }
@@ -145,6 +146,27 @@ describe.each(KINDS)("%s that do not read", (name, dialect, one, sign, streamsOf
     expect(most - before).toBeLessThan(MOST_GROWTH_MB);
     await closed([...slow, ...(reader === undefined ? [] : [reader])]);
   }, 120_000);
+});
+
+describe.each(KINDS)("%s", (...[name, dialect, one, sign]) => {
+  test("hear no more once they would not be let in, and others do", async () => {
+    const { server, url } = await newServer(dialect);
+    const { admin } = world;
+    const revoked = await newTeam(admin, `revoked ${name}`);
+    const barred = await newTeam(admin, `barred ${name}`);
+    await grant(admin, `revoked ${name}`, url.split("/").at(-1) ?? "", [revoked.groupId]);
+    const granted = await grant(admin, `barred ${name}`, url.split("/").at(-1) ?? "", [barred.groupId]);
+    const streams = { revoked: await one(url, revoked), barred: await one(url, barred), other: await one(url) };
+    await Promise.all(Object.values(streams).map((stream) => stream.until(sign)));
+    expect((await admin.request("DELETE", `/v1/admin/api-keys/${revoked.apiKeyId}`)).status).toBe(200);
+    expect((await admin.request("DELETE", `/v1/admin/server-configs/${granted.id}`)).status).toBe(204);
+    await Promise.all([streams.revoked.until('"code":"unauthenticated"'), streams.barred.until('"code":"tool_server_not_allowed"')]);
+    server.tell(CHANGED);
+    await streams.other.until(CHANGED);
+    expect([streams.revoked.count(CHANGED), streams.barred.count(CHANGED)]).toEqual([0, 0]);
+    for (const [group, error] of [[revoked, "credential_revoked"], [barred, "tool_server_not_allowed"]] as const) expect(await rowOf(admin, { resource_group_id: group.groupId, error_type: error })).toMatchObject({ success: false });
+    await closed(Object.values(streams));
+  });
 });
 
 test("who shares a server's stream and stops reading hears of each change when reading on, however often it was told", async () => {
