@@ -7,6 +7,7 @@ import { ConfigurationError, readConfiguration } from "./kernel/configuration.ts
 import { jsonLog } from "./kernel/log.ts";
 import { whenParentGone } from "./runtime/parent.ts";
 import { ListenError } from "./runtime/serve.ts";
+import { outliveStrayRejections } from "./runtime/stray-rejections.ts";
 import { welcome } from "./welcome.ts";
 import { DataDirectoryError } from "./store/data-directory.ts";
 import { EmbeddedPostgresError } from "./store/embedded/error.ts";
@@ -18,6 +19,7 @@ const EXPECTED = [ConfigurationError, ListenError, DataDirectoryError, EmbeddedP
 async function start(): Promise<void> {
   const config = readConfiguration(process.env);
   const log = jsonLog(config.logLevel);
+  outliveStrayRejections(log);
   const stopped = stopSignal(config.drainSeconds);
   const gateway = await compose(config, process.env, log);
   process.stdout.write(welcome(gateway, config));

@@ -66,6 +66,8 @@ export async function startPostmaster(home: Home, binaries: Binaries, args: read
     pid,
     exited,
     async stop() {
+      // Its end is waited for; with nothing else left to do, this process would end before it and say nothing.
+      child.ref();
       await endProcess(home.cluster, pid);
       await exited;
     },

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+
+test("a rejection that nobody waits for is logged and ends nothing", () => {
+  const at = (file: string) => JSON.stringify(join(import.meta.dirname, file));
+  const script = `
+    import { jsonLog } from ${at("../kernel/log.ts")};
+    import { outliveStrayRejections } from ${at("stray-rejections.ts")};
+    outliveStrayRejections(jsonLog("info"));
+    void Promise.reject(new Error("nobody asked"));
+    setTimeout(() => console.log("still here"), 50);`;
+  const { stdout, stderr, status } = spawnSync(process.execPath, ["-e", script], { encoding: "utf8", timeout: 20_000 });
+  expect(status).toBe(0);
+  expect(stdout + stderr).toContain("still here");
+  expect(stdout + stderr).toContain('"unhandled_rejection"');
+  expect(stdout + stderr).toContain("nobody asked");
+});
