@@ -1,4 +1,4 @@
-import { exactMembers, exactValue } from "../kernel/exact-numbers.ts";
+import { exactlyWritten, exactMembers, exactValue } from "../kernel/exact-numbers.ts";
 import type { JsonObject } from "./document.ts";
 
 /** What tools are called with and what they answer, in the formats that say it as objects: an id of 64 bits must stay the one the model gave. */
@@ -8,6 +8,11 @@ const HAS_ONE = /"(?:input|args|response)"\s*:/;
 /** What was read from `json`, with every digit of what tools are told and say. */
 export function withExactTools<T>(value: T, json: string): T {
   return HAS_ONE.test(json) ? exactMembers(value, json, NAMES) : value;
+}
+
+/** JSON of an object that was read from `json` and may have been changed since, with every digit of what tools are told and say. */
+export function writtenExactly(value: unknown, json: string): string {
+  return HAS_ONE.test(json) && exactObject(json) !== null ? exactlyWritten(value, json) : JSON.stringify(value);
 }
 
 /** The object a JSON text holds, with every digit, to be written as JSON again; null when it holds none. */

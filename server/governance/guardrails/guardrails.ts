@@ -1,4 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
+import { writtenExactly } from "../../wire/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
@@ -24,6 +25,7 @@ export interface GuardrailParts extends EngineParts {
 /** Passes an answer on, changed or not, or refuses it; one that comes as a stream is metered then. */
 type GuardedAnswer = (answer: Answer) => Promise<Answer | Refusal>;
 
+const decoder = new TextDecoder();
 const encoder = new TextEncoder();
 
 /** Guardrails on what goes to a model and on what comes back (docs/guides/guardrails.md). */
@@ -58,7 +60,7 @@ export class Guardrails implements RequestControl {
     if (body === null) return answer;
     const changed = guard.whole(body);
     if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
-    return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(JSON.stringify(body)) } : answer);
+    return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenExactly(body, decoder.decode(answer.body))) } : answer);
   }
 
   private async onStream(call: Call, { framing }: OutputForm, guard: AnswerGuard, run: GuardRun, answer: StreamAnswer): Promise<Answer | Refusal> {

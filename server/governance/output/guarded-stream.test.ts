@@ -115,3 +115,12 @@ describe.each(ANSWER_SURFACES.map((surface) => [surface.name, surface] as const)
     expect(Buffer.from(bytes).toString()).not.toContain("note");
   });
 });
+
+test("a frame that is redacted keeps every digit of what a tool is told beside it", () => {
+  const surface = ANSWER_SURFACES.find(({ name }) => name === "gemini events") as AnswerSurface;
+  const frame = (parts: string) => new TextEncoder().encode(`data: {"candidates":[{"content":{"role":"model","parts":[${parts}]},"finishReason":"STOP"}]}\n\n`);
+  const { bytes } = streamed(surface, guardOf({ pii: { action: "redact" } }), [frame('{"functionCall":{"name":"mail","args":{"id":1234567890123456789,"to":"joe@example.com"}}}')], 4_096, 1);
+  const said = new TextDecoder().decode(bytes);
+  expect(said).toContain('"id":1234567890123456789');
+  expect(said).toContain("[REDACTED:email]");
+});
