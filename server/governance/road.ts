@@ -220,7 +220,10 @@ export class Road {
   private sendRefusal(call: Call, route: GovernedRoute, refusal: Refusal): Promise<Response> | Response {
     const shown = abortReason(call) === "gateway_interrupted" ? refuse("draining") : refusal;
     const { headers, body } = route.surface.refusal(shown, call);
-    return this.sendWhole(call, route, ERRORS[shown.code].status, { ...headers, ...shown.headers }, new TextEncoder().encode(body), refusedOutcome(call, refusal));
+    const { status, retry } = ERRORS[shown.code];
+    // Official clients try again by the status alone, unless they are told.
+    const inVain: Record<string, string> = !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
+    return this.sendWhole(call, route, status, { ...headers, ...inVain, ...shown.headers }, new TextEncoder().encode(body), refusedOutcome(call, refusal));
   }
 
   private async sendWhole(call: Call, route: GovernedRoute, status: number, ownHeaders: Record<string, string>, body: Uint8Array, outcome: Outcome): Promise<Response> {

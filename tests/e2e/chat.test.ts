@@ -219,6 +219,7 @@ describe("a provider in trouble", () => {
   ])("%s becomes %i, recorded as %s", async (model, status, errorType) => {
     const response = await chat({ model, messages });
     expect(response.status).toBe(status);
+    expect(response.headers.get("x-should-retry")).toBe(model === "bad-key" ? "false" : null);
     if (model === "slow-down") expect(response.headers.get("retry-after")).toBe("7");
     if (model === "bad-request") expect(await response.json()).toEqual({ error: { message: "fake 400", type: "invalid_request_error", param: null, code: "fake" } });
     expect(response.headers.get("x-gw-ai-generated")).toBeNull();

@@ -40,7 +40,6 @@ export class RunCeilings {
     const depth = ceilings.get("max_delegation_depth_per_run") as number | undefined;
     const reached = (limitType: string, current: number, max: number) =>
       refuse("run_ceiling_reached", `The run's ceiling ${limitType} (${current} of ${max}) is reached.`, {
-        headers: { "x-should-retry": "false" },
         extra: { usage_limit: { group_id: scope.groupId, group_name: scope.groupName, limit_type: limitType, current_usage: current, max_limit: max } },
       });
     const asked = (row.delegation_depth as number | null | undefined) ?? 0;
