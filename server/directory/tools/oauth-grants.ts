@@ -18,7 +18,7 @@ export async function turn({ db }: Pick<Directory, "db">, one: Turn): Promise<"t
 export interface EndedGrant {
   /** Whose tokens changed, as the change names them. */
   readonly ref: string;
-  /** The tokens when this was the last client of theirs, opened, so that their issuer can be told. */
+  /** The tokens when this was the last client of theirs and they can be opened, so that their issuer can be told. */
   readonly dropped: StoredTokens | null;
 }
 

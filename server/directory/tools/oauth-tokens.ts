@@ -64,7 +64,10 @@ function sealContext(kind: "access" | "refresh", row: Owner): string {
   return ["oauth_tokens", kind, row.tenant_id, row.principal_type, row.principal_id, row.mcp_server_id, row.issuer].join("\n");
 }
 
-function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly string[]): StoredTokens {
+/** Null when they were sealed under another key: whoever they are of has to connect anew. */
+function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly string[]): StoredTokens | null {
+  const accessToken = secrets.openOrNull(row.access_token_sealed, sealContext("access", row));
+  if (accessToken === null) return null;
   return {
     id: row.id,
     issuer: row.issuer,
@@ -72,15 +75,15 @@ function opened(secrets: Parts["secrets"], row: OAuthTokenRow, grants: readonly 
     redirectUri: row.redirect_uri,
     resource: row.resource,
     connectedAt: row.created_at.getTime(),
-    accessToken: secrets.open(row.access_token_sealed, sealContext("access", row)),
-    refreshToken: row.refresh_token_sealed === null ? null : secrets.open(row.refresh_token_sealed, sealContext("refresh", row)),
+    accessToken,
+    refreshToken: secrets.openOrNull(row.refresh_token_sealed, sealContext("refresh", row)),
     scopes: row.scopes,
     expiresAt: row.expires_at?.getTime() ?? null,
     grants: new Set(grants),
   };
 }
 
-/** Null when the principal has none for the server. */
+/** Null when the principal has none for the server that can be opened. */
 export async function findTokens({ db, secrets }: Parts, principal: Principal, serverId: string): Promise<StoredTokens | null> {
   const row = await newestToken(db, principal, serverId);
   return row === undefined ? null : opened(secrets, row, await grantsOfToken(db, row.id));
@@ -127,6 +130,7 @@ export async function renewTokens({ db, secrets, clock }: Parts, principal: Prin
     const row = await lockedToken(trx, principal.tenantId, seen.id);
     if (row === undefined) return null;
     const there = opened(secrets, row, [...seen.grants]);
+    if (there === null) return null;
     if (there.accessToken !== seen.accessToken) return there;
     const given = await refresh(there);
     if (given === null) return there;
@@ -162,19 +166,24 @@ export async function listTokens({ db }: Parts, principal: Principal, serverId: 
   }));
 }
 
-/** Gives what was there, opened, so that its issuer can be told; null when the principal had no such tokens of this issuer. */
-export async function dropTokens({ db, secrets }: Parts, principal: Principal, serverId: string, issuer: string, id: string): Promise<StoredTokens | null> {
+/** What was there, opened, so that its issuer can be told; null where it cannot be opened. */
+export interface DroppedTokens {
+  readonly tokens: StoredTokens | null;
+}
+
+/** Null when the principal had no such tokens of this issuer. */
+export async function dropTokens({ db, secrets }: Parts, principal: Principal, serverId: string, issuer: string, id: string): Promise<DroppedTokens | null> {
   return db.transaction().execute(async (trx) => {
     const row = await lockedToken(trx, principal.tenantId, id);
     if (row === undefined || row.principal_type !== principal.type || row.principal_id !== principal.id || row.mcp_server_id !== serverId || row.issuer !== issuer) return null;
-    const dropped = await dropLocked({ secrets }, trx, row);
+    const tokens = await dropLocked({ secrets }, trx, row);
     await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
-    return dropped;
+    return { tokens };
   });
 }
 
-/** For a transaction that holds the row and tells of the change itself. */
-export async function dropLocked({ secrets }: Pick<Parts, "secrets">, trx: Trx, row: OAuthTokenRow): Promise<StoredTokens> {
+/** For a transaction that holds the row and tells of the change itself. Null when what was there cannot be opened. */
+export async function dropLocked({ secrets }: Pick<Parts, "secrets">, trx: Trx, row: OAuthTokenRow): Promise<StoredTokens | null> {
   await removeToken(trx, row.tenant_id, row.id);
   return opened(secrets, row, []);
 }

@@ -62,6 +62,6 @@ export async function forgetRegistration({ db }: Pick<Parts, "db">, serverId: st
 }
 
 function opened(secrets: Parts["secrets"], row: OAuthUpstreamClientRow): UpstreamClient {
-  const clientSecret = row.client_secret_sealed === null ? null : secrets.open(row.client_secret_sealed, clientSecretContext(row.mcp_server_id, row.issuer, row.client_id));
+  const clientSecret = secrets.openOrNull(row.client_secret_sealed, clientSecretContext(row.mcp_server_id, row.issuer, row.client_id));
   return { clientId: row.client_id, clientSecret, authMethod: row.auth_method, isEntered: row.redirect_uri === "" };
 }

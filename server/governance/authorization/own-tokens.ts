@@ -28,7 +28,7 @@ export async function deleteOwnToken(parts: AuthorizationParts, call: Call, brok
   const dropped = isUuid(recordId ?? "") ? await dropTokens(parts, principalOfIdentity(call.identity), broker.id, broker.at.issuer, recordId as string) : null;
   if (dropped === null) return refuse("not_found", "There are no such tokens.");
   forgetAuthorization(parts.memory, broker.tenantId, tokenRef(principalOfIdentity(call.identity), broker.id));
-  await giveUp(parts, broker, dropped);
+  if (dropped.tokens !== null) await giveUp(parts, broker, dropped.tokens);
   return { kind: "json", status: 204, body: null };
 }
 
