@@ -86,8 +86,12 @@ test("an issuer that is away does not stop calls while there is still time, and 
 }, 30_000);
 
 test("a call in steady state reads no database", async () => {
-  expect((await call(0)).status).toBe(200);
-  statements.length = 0;
+  const reads = () => statements.filter((sql) => /oauth_|mcp_|api_keys/i.test(sql) && !/^insert into "?audit|usage|last_used/i.test(sql));
+  // What was changed before is taken up first.
+  do {
+    statements.length = 0;
+    for (let n = 0; n < 10; n++) expect((await call(0)).status).toBe(200);
+  } while (reads().length > 0);
   for (let n = 0; n < 50; n++) expect((await call(0)).status).toBe(200);
-  expect(statements.filter((sql) => /oauth_|mcp_|api_keys/i.test(sql) && !/^insert into "?audit|usage|last_used/i.test(sql))).toEqual([]);
+  expect(reads()).toEqual([]);
 }, 30_000);
