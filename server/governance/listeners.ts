@@ -12,11 +12,6 @@ interface Listener {
   readonly end: (refusal: Refusal) => void;
 }
 
-/** Whether a stream that answers it tells of changes, for as long as its caller likes. */
-export function isListening({ tool }: RequestView): boolean {
-  return tool !== null && (tool.method === null || tool.method === "subscriptions/listen");
-}
-
 const AT_ONCE = 50;
 
 /**

@@ -14,7 +14,7 @@ import { requestControls } from "./controls.ts";
 import type { EngineParts, Engines } from "./guardrails/engines.ts";
 import { Guardrails } from "./guardrails/guardrails.ts";
 import type { Limits } from "./limits/limits.ts";
-import { isListening, Listeners } from "./listeners.ts";
+import { Listeners } from "./listeners.ts";
 import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
@@ -181,7 +181,7 @@ export class Road {
     // Each sees what the one before it let through: guardrails have looked, then policies on tool calls, then those in words.
     const governed = governToolCalls(call, exchange, guarded);
     if (isRefusal(governed)) return governed;
-    if (governed.kind === "stream" && isListening(exchange.view)) return this.listeners.follow(call, route.admits ?? "group", exchange.view, governed);
+    if (governed.kind === "stream" && exchange.view.tool?.listens === true) return this.listeners.follow(call, route.admits ?? "group", exchange.view, governed);
     return this.policies.judgeAnswer(call, exchange, governed);
   }
 

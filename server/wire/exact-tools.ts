@@ -11,7 +11,7 @@ export function withExactTools<T>(value: T, json: string): T {
 }
 
 /** JSON of an object that was read from `json` and may have been changed since, with every digit of what tools are told and say. */
-export function writtenExactly(value: unknown, json: string): string {
+export function writtenWithExactTools(value: unknown, json: string): string {
   return HAS_ONE.test(json) && exactObject(json) !== null ? exactlyWritten(value, json) : JSON.stringify(value);
 }
 

@@ -1,5 +1,5 @@
 import type { Refusal } from "../../kernel/errors.ts";
-import { writtenExactly } from "../../wire/exact-tools.ts";
+import { writtenWithExactTools } from "../../wire/exact-tools.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
@@ -60,7 +60,7 @@ export class Guardrails implements RequestControl {
     if (body === null) return answer;
     const changed = guard.whole(body);
     if (guard.refusal === null) await askEngines(this.parts, run, call, "output", guard.said);
-    return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenExactly(body, decoder.decode(answer.body))) } : answer);
+    return guard.refusal ?? (changed ? { ...answer, body: encoder.encode(writtenWithExactTools(body, decoder.decode(answer.body))) } : answer);
   }
 
   private async onStream(call: Call, { framing }: OutputForm, guard: AnswerGuard, run: GuardRun, answer: StreamAnswer): Promise<Answer | Refusal> {

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { ArrayCutter, elementData } from "../../wire/gemini/array-cutter.ts";
-import { writtenExactly } from "../../wire/exact-tools.ts";
+import { writtenWithExactTools } from "../../wire/exact-tools.ts";
 import { FrameCutter, frameData, isWholeEvent } from "../../wire/sse-frames.ts";
 
 const decoder = new TextDecoder();
@@ -43,7 +43,7 @@ export class EventFraming implements Framing {
     if (!changed) return bytes;
     const text = decoder.decode(bytes);
     const lines = text.split(/\r\n|\n|\r/).filter((line) => line !== "" && !line.startsWith("data:"));
-    return encoder.encode(`${[...lines, `data: ${writtenExactly(body, frameData(text) ?? "")}`].join("\n")}\n\n`);
+    return encoder.encode(`${[...lines, `data: ${writtenWithExactTools(body, frameData(text) ?? "")}`].join("\n")}\n\n`);
   }
 }
 
@@ -73,7 +73,7 @@ export class ArrayFraming implements Framing {
     this.open = true;
     // What opens the array must be the element that goes out first, whichever came first.
     if (!changed && decoder.decode(bytes.subarray(0, 8)).trimStart().startsWith("[") === first) return bytes;
-    return encoder.encode(`${first ? "[" : ",\r\n"}${writtenExactly(body, elementData(decoder.decode(bytes)))}`);
+    return encoder.encode(`${first ? "[" : ",\r\n"}${writtenWithExactTools(body, elementData(decoder.decode(bytes)))}`);
   }
 }
 

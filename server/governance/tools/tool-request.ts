@@ -22,6 +22,8 @@ export interface ToolReference {
   readonly serverId: string;
   /** JSON-RPC method; null where there is no message. */
   readonly method: string | null;
+  /** Whether a stream that answers it tells of changes, for as long as its caller likes. */
+  readonly listens: boolean;
   readonly capability: Capability | null;
   readonly arguments: JsonValue | undefined;
 }

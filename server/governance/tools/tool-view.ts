@@ -29,7 +29,7 @@ export function toolView({ target, message, capability }: ToolRequest): RequestV
   };
   return {
     ...EMPTY_VIEW,
-    tool: { kind: target.kind, serverId: target.id, method: message?.method ?? null, capability, arguments: message?.params.arguments },
+    tool: { kind: target.kind, serverId: target.id, method: message?.method ?? null, listens: message?.method == null || message.method === "subscriptions/listen", capability, arguments: message?.params.arguments },
     texts,
     content: () => message?.document.text() ?? "",
     get inputCharacters() {
