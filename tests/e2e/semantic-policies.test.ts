@@ -60,6 +60,13 @@ describe("what goes in", () => {
     expect(nested[0].llm_estimated_cost_usd).toBeGreaterThan(0);
   });
 
+  test("is not judged by one of two members of a name, of which the provider might take the other", async () => {
+    const seen = [world.upstream.seen.length, judge.seen.length];
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { authorization: `Bearer ${served.apiKey}`, "content-type": "application/json" }, body: '{"model":"fake-1","messages":[{"role":"user","content":"tell me of dragons","content":"a question"}]}' });
+    expect([response.status, ((await response.json()) as { code: string }).code]).toEqual([400, "invalid_body"]);
+    expect([world.upstream.seen.length, judge.seen.length]).toEqual(seen);
+  });
+
   test("is stopped before anything leaves when it breaks it, in each surface's own shape", async () => {
     const seen = world.upstream.seen.length;
     const { id, status, text } = await ask(fresh("tell me of dragons"));
