@@ -61,6 +61,12 @@ const zonesStatement = (zone: number): string => `
       FROM (SELECT id, timestamp, (row_number() OVER (ORDER BY id) - 1) / ${zone} AS zone FROM audit_rows a WHERE a.id >= $2 AND a.id < $3) numbered GROUP BY zone) zones)
   WHERE block = $1`;
 
+/** Ids from the first to the last, the last left out. */
+interface Stretch {
+  readonly from: string;
+  readonly to: string;
+}
+
 interface Block {
   readonly block: number;
   readonly from_id: string;
@@ -81,13 +87,18 @@ export async function describeRows(db: Database, now: Date, sizes: BlockSizes = 
   }
 }
 
+/**
+ * Rows are read in the order of their ids and no further than needed. Where many have just come, planning by what is known
+ * of the table would read all of them for each block.
+ */
+const BY_IDS = sql`SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_presorted_aggregate = off`;
+
 /** Closes one block of rows that arrived before `before`: above the others, or below them where older rows were added. */
 async function closeBlock(db: Database, before: Date, sizes: BlockSizes): Promise<boolean> {
-  const { rows: edges } = await sql<{ least: string | null; greatest: string | null; before: string }>`SELECT min(from_id) AS least, max(to_id) AS greatest, audit_id_floor(${before}) AS before FROM audit_blocks`.execute(db);
-  const edge = edges[0] as { least: string | null; greatest: string | null; before: string };
-  const above = edge.greatest === null ? null : await nth(db, sql`id >= ${edge.greatest} AND id < ${edge.before}`, "ASC", sizes.block);
-  const below = above === null ? await stretchBelow(db, edge.least, edge.before, sizes.block) : null;
-  const stretch = above === null ? below : { from: edge.greatest as string, to: above };
+  const stretch = await db.transaction().execute(async (trx) => {
+    await BY_IDS.execute(trx);
+    return nextStretch(trx, before, sizes.block);
+  });
   if (stretch === null) return false;
   // Alone for a moment: a shipment under way is either seen by whoever describes the block, or sees the block.
   await db.transaction().execute(async (trx) => {
@@ -99,17 +110,25 @@ async function closeBlock(db: Database, before: Date, sizes: BlockSizes): Promis
   return true;
 }
 
+/** Rows of the next block, before `before`; null when there are too few. */
+async function nextStretch(trx: Trx, before: Date, size: number): Promise<Stretch | null> {
+  const { rows: edges } = await sql<{ least: string | null; greatest: string | null; before: string }>`SELECT min(from_id) AS least, max(to_id) AS greatest, audit_id_floor(${before}) AS before FROM audit_blocks`.execute(trx);
+  const edge = edges[0] as { least: string | null; greatest: string | null; before: string };
+  const above = edge.greatest === null ? null : await nth(trx, sql`id >= ${edge.greatest} AND id < ${edge.before}`, "ASC", size);
+  return above === null ? stretchBelow(trx, edge.least, edge.before, size) : { from: edge.greatest as string, to: above };
+}
+
 /** The rows next below all blocks: a whole block of them, or all there are. The first block ends with a row before `before`. */
-async function stretchBelow(db: Database, edge: string | null, before: string, size: number): Promise<{ from: string; to: string } | null> {
-  const newest = edge === null ? await nth(db, sql`id < ${before}`, "DESC", 0) : null;
+async function stretchBelow(trx: Trx, edge: string | null, before: string, size: number): Promise<Stretch | null> {
+  const newest = edge === null ? await nth(trx, sql`id < ${before}`, "DESC", 0) : null;
   const to = edge ?? (newest === null ? null : `${newest} `);
   if (to === null) return null;
-  const from = (await nth(db, sql`id < ${to}`, "DESC", size - 1)) ?? (edge === null ? null : await nth(db, sql`id < ${to}`, "ASC", 0));
+  const from = (await nth(trx, sql`id < ${to}`, "DESC", size - 1)) ?? (edge === null ? null : await nth(trx, sql`id < ${to}`, "ASC", 0));
   return from === null ? null : { from, to };
 }
 
-async function nth(db: Database, where: ReturnType<typeof sql>, order: "ASC" | "DESC", offset: number): Promise<string | null> {
-  const { rows } = await sql<{ id: string }>`SELECT id FROM audit_rows WHERE ${where} ORDER BY id ${sql.raw(order)} OFFSET ${offset} LIMIT 1`.execute(db);
+async function nth(trx: Trx, where: ReturnType<typeof sql>, order: "ASC" | "DESC", offset: number): Promise<string | null> {
+  const { rows } = await sql<{ id: string }>`SELECT id FROM audit_rows WHERE ${where} ORDER BY id ${sql.raw(order)} OFFSET ${offset} LIMIT 1`.execute(trx);
   return rows[0]?.id ?? null;
 }
 
@@ -128,6 +147,7 @@ async function fillNext(db: Database, before: Date, sizes: BlockSizes): Promise<
     await sql`DELETE FROM audit_late_rows WHERE id >= ${block.from_id} AND id < ${block.to_id}`.execute(trx);
     await sql`DELETE FROM audit_block_values WHERE block = ${block.block}`.execute(trx);
     await sql`SET LOCAL work_mem = '64MB'`.execute(trx);
+    await BY_IDS.execute(trx);
     const counted = await statement(PRESENCE, block).execute(trx);
     const counts = counted.rows[0] as Readonly<Record<FieldName | "rows", number>>;
     const present = LOOKED_UP.filter((name) => counts[name] > 0);
