@@ -118,3 +118,25 @@ test("keys of engines are never shown, and stay when a change leaves them out", 
   const log = await world.admin.get("/v1/admin/admin-log?page_size=200");
   expect(JSON.stringify(log)).not.toContain("hook-secret-0001");
 });
+
+test("of two engines at one address each keeps its own key, whichever is changed, moved or taken away", async () => {
+  const engine = (timeout: number, key?: string) => ({ provider: "webhook", endpoint: `${world.vendor.origin}/engine/judge`, timeout_ms: timeout, ...(key === undefined ? {} : { api_key: key }) });
+  let path = "";
+  callers["twin engines"] = await world.caller("twin engines", async (groupId) => {
+    const { id } = await world.admin.post("/v1/admin/guardrails/configs", { tenant_id: "default", name: "twin engines", group_ids: [groupId], surfaces: { chat_input: true }, providers: [engine(701, "twin-key-1"), engine(702, "twin-key-2")] });
+    path = `/v1/admin/guardrails/configs/${id}`;
+  });
+  async function keysSent(): Promise<string> {
+    world.vendor.seen.length = 0;
+    expect((await ask("twin engines", "Fine", false)).status).toBe(200);
+    return world.vendor.seen.filter(({ path: to }) => to.startsWith("/engine/judge")).map(({ headers }) => headers.authorization).join();
+  }
+  async function changed(providers: readonly object[], keys: string): Promise<void> {
+    await world.admin.request("PATCH", path, { providers });
+    expect(await keysSent()).toBe(keys);
+  }
+  expect(await keysSent()).toBe("Bearer twin-key-1,Bearer twin-key-2");
+  await changed([engine(703), engine(702)], "Bearer twin-key-1,Bearer twin-key-2");
+  await changed([engine(702), engine(703)], "Bearer twin-key-2,Bearer twin-key-1");
+  await changed([engine(703)], "Bearer twin-key-1");
+});

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { GUARDRAIL_SURFACES, type GuardrailBuiltin, type GuardrailConfig, type GuardrailConfigCreate, type GuardrailConfigQuery, type GuardrailConfigUpdate, type GuardrailEngine, type GuardrailEngineWritten, type GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import type { FieldError } from "../../kernel/errors.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
@@ -40,11 +41,25 @@ function storedEngines(row: { readonly providers: unknown }): readonly StoredEng
   return row.providers as readonly StoredEngine[];
 }
 
+/** For each written engine the stored one it goes on from: the same in all but its key, else one of its provider and address, each once while there are enough. */
+function predecessors(engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): (StoredEngine | undefined)[] {
+  const left = [...before];
+  const take = (is: (known: StoredEngine) => boolean): StoredEngine | undefined => {
+    const at = left.findIndex(is);
+    return at < 0 ? undefined : left.splice(at, 1)[0];
+  };
+  const unchanged = engines.map(({ api_key: _written, ...engine }) => take(({ api_key_sealed: _stored, ...known }) => isDeepStrictEqual(known, engine)));
+  return engines.map((engine, index) => {
+    const isAtSameAddress = (known: StoredEngine) => known.provider === engine.provider && (known.endpoint ?? null) === (engine.endpoint ?? null);
+    return unchanged[index] ?? take(isAtSameAddress) ?? before.find(isAtSameAddress);
+  });
+}
+
 /** An engine whose body leaves its key out keeps the one it had, and only for the address it was given for. */
 function sealEngines(write: Write, id: string, engines: readonly GuardrailEngineWritten[], before: readonly StoredEngine[]): string {
-  const stored = engines.map(({ api_key: apiKey, ...engine }): StoredEngine => {
-    const same = before.find((known) => known.provider === engine.provider && (known.endpoint ?? null) === (engine.endpoint ?? null));
-    const sealed = apiKey === undefined ? (same?.api_key_sealed ?? null) : apiKey === null ? null : write.directory.secrets.seal(apiKey, engineKeyContext(id));
+  const known = predecessors(engines, before);
+  const stored = engines.map(({ api_key: apiKey, ...engine }, index): StoredEngine => {
+    const sealed = apiKey === undefined ? (known[index]?.api_key_sealed ?? null) : apiKey === null ? null : write.directory.secrets.seal(apiKey, engineKeyContext(id));
     return { ...engine, api_key_sealed: sealed };
   });
   return JSON.stringify(stored);
