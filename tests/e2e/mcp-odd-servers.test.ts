@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { rowOf } from "../support/admin.ts";
+import { rowOf, rowsOf } from "../support/admin.ts";
 import { type RawStream, rawStream } from "../support/raw-stream.ts";
 import { events, type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -281,6 +281,28 @@ test("a handshake server is told when nobody waits or listens any more", async (
   await stream.until("acknowledged");
   stream.close();
   expect(await unsubscribed).toEqual({ uri: "test://note" });
+});
+
+test("what several listen to is unsubscribed from when the last of them has gone, and the row tells of the request itself", async () => {
+  let unsubscribed: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => (unsubscribed = resolve));
+  const { id, server } = await serve("shared", "handshake", (message, request) => {
+    if (request.method === "GET") return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), { headers: { "content-type": "text/event-stream" } });
+    if (message?.method === "resources/unsubscribe") unsubscribed();
+    return message?.method === "resources/subscribe" || message?.method === "resources/unsubscribe" ? {} : undefined;
+  });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "shared", members: [{ mcp_server_id: id, slug: "m" }], group_ids: [team.groupId] });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const [first, second] = [listen(url, { resourceSubscriptions: ["m+test://note"] }), listen(url, { resourceSubscriptions: ["m+test://note"] })];
+  await Promise.all([first, second].map((stream) => stream.until("acknowledged")));
+  const said = (method: string) => server.seen.filter(({ text }) => text.includes(`"${method}"`)).length;
+  first.close();
+  const [row] = await rowsOf(world.admin, { endpoint: new URL(url).pathname, error_type: "client_disconnected" }, 1);
+  expect(row.request_content_hash).toBe(new Bun.CryptoHasher("sha256").update(row.request_body_preview).digest("hex"));
+  expect([said("resources/subscribe"), said("resources/unsubscribe")]).toEqual([1, 0]);
+  second.close();
+  await gone;
+  expect(said("resources/unsubscribe")).toBe(1);
 });
 
 test("a server has its whole time again from when it was answered", async () => {

@@ -15,7 +15,7 @@ import { Aside } from "./aside.ts";
 import { departure } from "./departure.ts";
 import { filteredList, knownTool } from "./listed-tools.ts";
 import { keepFeed } from "./session-feed.ts";
-import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
+import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders, versionOf } from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
@@ -101,7 +101,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   if (unrecorded !== null) return unrecorded;
   const session = await pooledSession(server, { owner: await sessionOwner(call, server, parts), capabilities, clientInfo, headers: credentials }, parts);
   if (isRefusal(session)) return session;
-  call.row.server_version ??= typeof session.serverInfo?.version === "string" ? session.serverInfo.version : null;
+  call.row.server_version ??= versionOf(session);
   // Many calls share the session, and each needs an id of its own in it.
   const id = session.nextId++;
   const headers = { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) };

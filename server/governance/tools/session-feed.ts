@@ -14,8 +14,6 @@ interface Listener {
 /** The one stream on which a handshake server tells a session of changes, for all who listen to it. */
 export interface SessionFeed {
   readonly listeners: Set<Listener>;
-  /** How many listen for each resource. */
-  readonly uris: Map<string, number>;
   readonly abort: AbortController;
   /** Whether it stays open for what the server may ask there. */
   kept: boolean;
@@ -70,6 +68,8 @@ export async function joinFeed(session: PooledSession, server: ToolServerEntry, 
     if (joined.listeners.size === 0) joined.abort.abort("nobody_listens");
   };
   signal.addEventListener("abort", leave, { once: true });
+  // Whoever hung up before it came to this.
+  if (signal.aborted) leave();
   // Some servers send not even the head before there is something to tell.
   if (!(await Promise.race([feed.open, new Promise<true>((resolve) => setTimeout(() => resolve(true), MOST_WAIT_MS))]))) {
     leave();
@@ -161,6 +161,6 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
     end();
     return false;
   };
-  const feed: SessionFeed = { listeners, uris: new Map(), abort, kept: false, open: open() };
+  const feed: SessionFeed = { listeners, abort, kept: false, open: open() };
   return feed;
 }
