@@ -8,6 +8,7 @@ import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
+import { callerToken } from "../authorization/caller-token.ts";
 import { principalOfIdentity } from "../authorization/principal.ts";
 import { heldTokens } from "../authorization/token-keeper.ts";
 import { isRefusal } from "../surface.ts";
@@ -141,7 +142,8 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
  */
 export async function sessionOwner(call: Call, server: ToolServerEntry, { authorization }: Pick<ToolParts, "authorization">): Promise<string> {
   const principal = principalOf(call);
-  if (server.authType !== "oauth" || call.identity === null) return principal;
+  // A token of the caller's own is in the name of its sessions anyway; then nothing kept is used, nor looked for.
+  if (server.authType !== "oauth" || call.identity === null || callerToken(server, call) !== null) return principal;
   const tokens = await heldTokens(authorization, principalOfIdentity(call.identity), server);
   return tokens === null ? principal : `${principal}\n${tokens.id} ${tokens.connectedAt}`;
 }
