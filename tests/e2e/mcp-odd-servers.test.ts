@@ -201,6 +201,15 @@ test("who listens again to a server that was started anew hears it", async () =>
   await after.until("list_changed");
 });
 
+test.each([429, 501])("a server that answers %i instead of a stream of changes has one later, or none", async (status) => {
+  let refusals = 0;
+  const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) => (request.method === "GET" && (status === 501 || refusals++ === 0) ? new Response("", { status }) : request.method === "GET" ? events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n") : undefined));
+  const first = listen(at(id));
+  if (status === 501) return first.until('"notifications":{}');
+  await first.until("upstream_unreachable");
+  await listen(at(id)).until("list_changed");
+}, 10_000);
+
 describe("ids with more digits than a double has", () => {
   const LONG = "9007199254740993";
   const META = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}';

@@ -123,6 +123,11 @@ export async function keepFeed(session: PooledSession, server: ToolServerEntry, 
   await Promise.race([feed.open, new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]);
 }
 
+/** Whether a server without the stream says so by this status; by others it says that it may come later. */
+function saysNone(status: number): boolean {
+  return status === 501 || (status < 500 && status !== 408 && status !== 425 && status !== 429);
+}
+
 function openFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, parts: ToolParts): SessionFeed {
   const { send, memory } = parts;
   const abort = new AbortController();
@@ -156,7 +161,7 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
     if (!isRefusal(response)) {
       await response.body?.cancel().catch(() => undefined);
       if (await isForgotten(session, server, credentials, parts)) dropSession(session, parts);
-      else if (response.status < 500) session.feedless = true;
+      else if (saysNone(response.status)) session.feedless = true;
     }
     end();
     return false;
