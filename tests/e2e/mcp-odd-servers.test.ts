@@ -359,6 +359,26 @@ test("a server that goes on without the answer it asked for is not kept waiting 
   expect(server.seen.filter(({ text }) => text.includes('"error"'))).toEqual([]);
 });
 
+test("a server that asks and asks is told when it is enough, and has no more time for what it took back", async () => {
+  const encoder = new TextEncoder();
+  const { id, server } = await serve("curious", "handshake", (message) => {
+    if (message?.method !== "tools/call") return undefined;
+    const say = (value: object) => encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\n\n`);
+    const ids = Array.from({ length: 20 }, (_, before) => before + 1);
+    const asks = ids.map((question) => say({ id: question, method: "elicitation/create", params: { message: `Who ${question}?`, requestedSchema: { type: "object", properties: {} } } }));
+    const takes = ids.map((requestId) => say({ method: "notifications/cancelled", params: { requestId } }));
+    return new Response(new ReadableStream({ start: (controller) => [...asks, ...takes].forEach((piece) => controller.enqueue(piece)) }), { headers: { "content-type": "text/event-stream" } });
+  });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "curious", members: [{ mcp_server_id: id, slug: "c" }], group_ids: [team.groupId] });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const begun = await post(url, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "raw", version: "1" } } });
+  const called = await post(url, team.apiKey, inSession(1, "tools/call", { name: "c__open" }), { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" });
+  expect(called.text).toContain("upstream_timeout");
+  expect([called.text.split("elicitation/create").length - 1, called.text.split("notifications/cancelled").length - 1]).toEqual([16, 16]);
+  const refused = server.seen.map(({ text }) => JSON.parse(text || "{}")).filter(({ error }) => error !== undefined);
+  expect(refused.map(({ id: question, error }) => [question, error.code])).toEqual([17, 18, 19, 20].map((question) => [question, -32601]));
+}, 10_000);
+
 test("an event whose lines end with CR alone does not wait for the next", async () => {
   let proceed: () => void = () => undefined;
   const proceeding = new Promise<void>((resolve) => (proceed = resolve));
