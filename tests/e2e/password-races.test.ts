@@ -4,6 +4,7 @@ import { LoginThrottle } from "../../server/directory/people/login-throttle.ts";
 import { newBackupCodes, readBackupCode } from "../../server/directory/people/portal/backup-codes.ts";
 import { changePassword, logIn, logInWithCode, type PortalLogins, type SignedIn } from "../../server/directory/people/portal/portal-logins.ts";
 import { type PortalToken, PortalTokens } from "../../server/directory/people/portal/portal-tokens.ts";
+import { disableSecondFactor } from "../../server/directory/people/portal/second-factor.ts";
 import { write } from "../../server/directory/writes/write.ts";
 import { Refused } from "../../server/kernel/errors.ts";
 import { dummyVerify, hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
@@ -108,4 +109,14 @@ test("a token given between the beginning of a reset and its taking hold ends wi
   const { issuedAt } = (await logins.tokens.verify(token)) as PortalToken;
   const { tokens_valid_from: validFrom } = await plane.database.db.selectFrom("end_users").select("tokens_valid_from").where("id", "=", id).executeTakeFirstOrThrow();
   expect(validFrom.getTime()).toBeGreaterThan(issuedAt);
+});
+
+test("nor does the old password take the second factor away once a reset has come between", async () => {
+  const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "six", password: "the stolen one" })).body.user;
+  const { db } = plane.database;
+  await db.updateTable("end_users").set({ totp_enabled: true, totp_secret_sealed: "sealed" }).where("id", "=", id).execute();
+  meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}`, { password: "set by the owner" });
+  const refused = await disableSecondFactor(portalLogins(), { tenantId: "acme", userId: id }, { password: "the stolen one" }, { address: "10.0.0.1", requestId: "r" }).catch((error: unknown) => error);
+  expect((refused as Refused).refusal?.fields?.[0]?.field).toBe("password");
+  expect((await db.selectFrom("end_users").select("totp_enabled").where("id", "=", id).executeTakeFirstOrThrow()).totp_enabled).toBe(true);
 });
