@@ -3,7 +3,7 @@ const CONNECTION = new Set(["ECONNREFUSED", "ECONNRESET", "EPIPE", "ETIMEDOUT", 
 /** SQLSTATE: connection exceptions, a server that shuts down, crashed or starts up, and one that takes no more connections. */
 const STATE = /^(?:08...|57P0[123]|53300)$/;
 /** Of the driver, which gives these no code. */
-const WORDS = /^(?:Connection terminated|timeout exceeded when trying to connect)/;
+const WORDS = /^(?:Connection terminated|timeout exceeded when trying to connect|Client (?:has encountered a connection error|was closed) and is not queryable)/;
 
 /** Whether what was thrown says that the database is away, and nothing about what it was asked. */
 export function isDatabaseAway(error: unknown): boolean {

@@ -33,6 +33,8 @@ export function parsedExactly(json: string, replace: (source: string, written: s
 /** Written as JSON it is the text itself. */
 export const rawJson = (text: string): unknown => (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON(text);
 
+export const isRawJson = (value: unknown): boolean => (JSON as unknown as { isRawJSON(value: unknown): boolean }).isRawJSON(value);
+
 /** A value that is written as JSON again with every digit it came with. */
 export function exactValue(json: string): unknown {
   return MAYBE_INEXACT.test(json) ? parsedExactly(json, rawJson) : JSON.parse(json);

@@ -54,6 +54,18 @@ export async function endUserByUsername(db: Database | Trx, tenantId: string, us
     .executeTakeFirst();
 }
 
+/** The user, with the login noted; undefined when they are gone, or have another password or second factor than `verified` by now. */
+export async function noteLogin(db: Database, verified: Pick<EndUserRow, "id" | "password_hash" | "totp_enabled">, at: Date): Promise<EndUserRow | undefined> {
+  return db
+    .updateTable("end_users")
+    .set({ last_login: at })
+    .where("id", "=", verified.id)
+    .where("password_hash", "=", verified.password_hash)
+    .where("totp_enabled", "=", verified.totp_enabled)
+    .returningAll()
+    .executeTakeFirst();
+}
+
 /** Those after `afterId`, in the order of their ids: for an export that reads them all without holding them all. */
 export async function endUsersAfter(db: Database, tenantId: string, afterId: string | null, limit: number): Promise<EndUserRow[]> {
   let query = db.selectFrom("end_users").selectAll().where("tenant_id", "=", tenantId);

@@ -26,6 +26,7 @@ export class JsonDocument {
   private readonly members: readonly Member[];
   private readonly touched = new Set<string>();
   private readonly spelled = new Map<string, string>();
+  private repeated: string | null | undefined;
 
   private constructor(source: string, value: JsonObject, members: readonly Member[]) {
     this.source = source;
@@ -59,7 +60,9 @@ export class JsonDocument {
 
   /** A name that stands twice in one object, at any depth, of the text as it came: which of the two counts is the reader's guess. */
   get repeatedName(): string | null {
-    return repeatedName(this.source);
+    // Each control asks, and the text is read from its beginning to its end for it.
+    if (this.repeated === undefined) this.repeated = repeatedName(this.source);
+    return this.repeated;
   }
 
   /** Says that the value of a member was changed in place: it is written anew, its numbers with the digits they came with. */

@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import { refuse, Refused, type ErrorCode, type FieldError } from "../kernel/errors.ts";
+import { isStorableText } from "../kernel/storable.ts";
 
 const MAX_DEPTH = 64;
 
@@ -27,18 +28,13 @@ export function utf8Of(bytes: Uint8Array): string {
   }
 }
 
-/** Whether the database can hold the text: it takes neither NUL nor half a surrogate pair. */
-export function isHoldable(text: string): boolean {
-  return !text.includes("\0") && text.isWellFormed();
-}
-
 function findUnholdable(value: unknown, path: readonly string[], depth: number): FieldError | undefined {
   const field = path.join(".");
-  if (typeof value === "string") return isHoldable(value) ? undefined : { field, message: "holds a NUL or half a surrogate pair" };
+  if (typeof value === "string") return isStorableText(value) ? undefined : { field, message: "holds a NUL or half a surrogate pair" };
   if (typeof value !== "object" || value === null) return undefined;
   if (depth >= MAX_DEPTH) return { field, message: "is nested too deep" };
   for (const [key, member] of Object.entries(value)) {
-    if (!isHoldable(key)) return { field, message: "has a name that holds a NUL or half a surrogate pair" };
+    if (!isStorableText(key)) return { field, message: "has a name that holds a NUL or half a surrogate pair" };
     const found = findUnholdable(member, [...path, key], depth + 1);
     if (found !== undefined) return found;
   }
@@ -50,7 +46,7 @@ export function readQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) {
     if (Object.hasOwn(query, name)) throw invalid("invalid_query", [{ field: name, message: "is given twice" }]);
-    if (!isHoldable(name) || !isHoldable(value)) throw invalid("invalid_query", [{ field: name, message: "holds a NUL" }]);
+    if (!isStorableText(name) || !isStorableText(value)) throw invalid("invalid_query", [{ field: name, message: "holds a NUL" }]);
     query[name] = value;
   }
   return query;

@@ -43,6 +43,11 @@ export function cacheWriteTokens(usage: Usage): number {
 /** No model reads or writes as much in one call: beyond it a count is a provider's mistake, which would exhaust budgets and overflow totals. */
 const MOST_TOLD = 1_000_000_000;
 
+/** A count of tokens somebody told, where it can be believed; null else. */
+export function believableCount(told: number | null): number | null {
+  return told !== null && told <= MOST_TOLD ? told : null;
+}
+
 /** What the provider told, where it can be believed; null else. */
 export function believable(told: Usage | null): Usage | null {
   return told !== null && inputTokens(told) + told.output + (told.webSearches ?? 0) <= MOST_TOLD ? told : null;

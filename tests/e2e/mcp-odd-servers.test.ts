@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { rowOf } from "../support/admin.ts";
+import { rowOf, rowsOf } from "../support/admin.ts";
 import { type RawStream, rawStream } from "../support/raw-stream.ts";
 import { events, type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer, toolNamed } from "../support/scripted-tool-server.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -201,6 +201,15 @@ test("who listens again to a server that was started anew hears it", async () =>
   await after.until("list_changed");
 });
 
+test.each([429, 501])("a server that answers %i instead of a stream of changes has one later, or none", async (status) => {
+  let refusals = 0;
+  const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) => (request.method === "GET" && (status === 501 || refusals++ === 0) ? new Response("", { status }) : request.method === "GET" ? events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n") : undefined));
+  const first = listen(at(id));
+  if (status === 501) return first.until('"notifications":{}');
+  await first.until("upstream_unreachable");
+  await listen(at(id)).until("list_changed");
+}, 10_000);
+
 describe("ids with more digits than a double has", () => {
   const LONG = "9007199254740993";
   const META = '"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"elicitation":{}}}';
@@ -283,6 +292,28 @@ test("a handshake server is told when nobody waits or listens any more", async (
   expect(await unsubscribed).toEqual({ uri: "test://note" });
 });
 
+test("what several listen to is unsubscribed from when the last of them has gone, and the row tells of the request itself", async () => {
+  let unsubscribed: () => void = () => undefined;
+  const gone = new Promise<void>((resolve) => (unsubscribed = resolve));
+  const { id, server } = await serve("shared", "handshake", (message, request) => {
+    if (request.method === "GET") return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), { headers: { "content-type": "text/event-stream" } });
+    if (message?.method === "resources/unsubscribe") unsubscribed();
+    return message?.method === "resources/subscribe" || message?.method === "resources/unsubscribe" ? {} : undefined;
+  });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "shared", members: [{ mcp_server_id: id, slug: "m" }], group_ids: [team.groupId] });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const [first, second] = [listen(url, { resourceSubscriptions: ["m+test://note"] }), listen(url, { resourceSubscriptions: ["m+test://note"] })];
+  await Promise.all([first, second].map((stream) => stream.until("acknowledged")));
+  const said = (method: string) => server.seen.filter(({ text }) => text.includes(`"${method}"`)).length;
+  first.close();
+  const [row] = await rowsOf(world.admin, { endpoint: new URL(url).pathname, error_type: "client_disconnected" }, 1);
+  expect(row.request_content_hash).toBe(new Bun.CryptoHasher("sha256").update(row.request_body_preview).digest("hex"));
+  expect([said("resources/subscribe"), said("resources/unsubscribe")]).toEqual([1, 0]);
+  second.close();
+  await gone;
+  expect(said("resources/unsubscribe")).toBe(1);
+});
+
 test("a server has its whole time again from when it was answered", async () => {
   const encoder = new TextEncoder();
   let answered: () => void = () => undefined;
@@ -327,6 +358,26 @@ test("a server that goes on without the answer it asked for is not kept waiting 
   // Nor is it told that there is no answer to what is over.
   expect(server.seen.filter(({ text }) => text.includes('"error"'))).toEqual([]);
 });
+
+test("a server that asks and asks is told when it is enough, and has no more time for what it took back", async () => {
+  const encoder = new TextEncoder();
+  const { id, server } = await serve("curious", "handshake", (message) => {
+    if (message?.method !== "tools/call") return undefined;
+    const say = (value: object) => encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", ...value })}\n\n`);
+    const ids = Array.from({ length: 20 }, (_, before) => before + 1);
+    const asks = ids.map((question) => say({ id: question, method: "elicitation/create", params: { message: `Who ${question}?`, requestedSchema: { type: "object", properties: {} } } }));
+    const takes = ids.map((requestId) => say({ method: "notifications/cancelled", params: { requestId } }));
+    return new Response(new ReadableStream({ start: (controller) => [...asks, ...takes].forEach((piece) => controller.enqueue(piece)) }), { headers: { "content-type": "text/event-stream" } });
+  });
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "curious", members: [{ mcp_server_id: id, slug: "c" }], group_ids: [team.groupId] });
+  const url = `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`;
+  const begun = await post(url, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: { elicitation: {} }, clientInfo: { name: "raw", version: "1" } } });
+  const called = await post(url, team.apiKey, inSession(1, "tools/call", { name: "c__open" }), { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" });
+  expect(called.text).toContain("upstream_timeout");
+  expect([called.text.split("elicitation/create").length - 1, called.text.split("notifications/cancelled").length - 1]).toEqual([16, 16]);
+  const refused = server.seen.map(({ text }) => JSON.parse(text || "{}")).filter(({ error }) => error !== undefined);
+  expect(refused.map(({ id: question, error }) => [question, error.code])).toEqual([17, 18, 19, 20].map((question) => [question, -32601]));
+}, 10_000);
 
 test("an event whose lines end with CR alone does not wait for the next", async () => {
   let proceed: () => void = () => undefined;

@@ -111,3 +111,19 @@ test("a key that is none is told as an error, and nothing is recorded as a span"
   expect(refused.http_status_code).toBe(401);
   expect((await world.admin.post("/v1/admin/proxy-logs/query", { filters: { trace_id: span.spanContext().traceId } })).rows).toEqual([]);
 }, 20_000);
+
+test("counts of tokens that no call could come to are none: totals of the group still hold what comes after", async () => {
+  const agent = program("gzip");
+  const root = agent.span("agent");
+  // Together more than a total holds.
+  for (let told = 0; told < 1_100; told++) inference(agent.span("chat gpt-x", agent.under(root)), Number.MAX_SAFE_INTEGER, 20).end();
+  expect(await agent.flush()).toEqual({ code: 0 });
+  const { traceId } = root.spanContext();
+  expect(await runOf(traceId)).toMatchObject({ calls: 1_100, prompt_tokens: 0, completion_tokens: 22_000 });
+  const [told] = await rowsOf(world.admin, { trace_id: traceId, source: "otel" }, 200);
+  expect([told.llm_prompt_tokens, told.llm_completion_tokens, told.llm_model_used]).toEqual([null, 20, "gpt-x-2026"]);
+  const answer = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": served.apiKey, "content-type": "application/json", "x-request-id": "behind-spans" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }] }) });
+  expect(answer.status).toBe(200);
+  const [row] = await rowsOf(world.admin, { proxy_subtype: "chat_completions" , request_id: "behind-spans" }, 1);
+  expect([row.custom_metadata, row.llm_model_used]).toEqual([null, "fake-1"]);
+}, 20_000);

@@ -1,4 +1,5 @@
 import type { EndUser, EndUserCreate, EndUserQuery, EndUserUpdate } from "@gatehouse/contracts/end-users";
+import type { Clock } from "../../kernel/clock.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { endUserByUsername, endUserStore, keyHashesOfUser, type EndUserInsert, type EndUserPatch, type EndUserRow } from "../../store/end-users.ts";
 import { knownOf } from "../../store/end-user-groups.ts";
@@ -33,9 +34,12 @@ function logged(row: EndUserRow): object {
   return rest;
 }
 
-/** Tokens issued before this are void. Moves on even when the clock stands still, and past the millisecond a token names. */
-export function nextTokenGeneration(row: Pick<EndUserRow, "tokens_valid_from">, now: Date): Date {
-  return new Date(Math.max(now.getTime(), row.tokens_valid_from.getTime()) + 1);
+/**
+ * Tokens issued before this are void. Moves on even when the clock stands still, and past the millisecond a token names.
+ * To be taken when the user's row is locked, and not when the change began: until then people log in with what they had.
+ */
+export function nextTokenGeneration(row: Pick<EndUserRow, "tokens_valid_from">, clock: Clock): Date {
+  return new Date(Math.max(clock.now(), row.tokens_valid_from.getTime()) + 1);
 }
 
 /** Tells the runtime processes that what they hold of the user is old. */
@@ -81,7 +85,7 @@ export const endUsers = records<EndUserRow, EndUserInsert, EndUserPatch, EndUser
     return {
       ...rest,
       ...(metadata === undefined ? {} : { metadata: JSON.stringify(metadata) }),
-      ...(password === undefined ? {} : { password_hash: await write.directory.hashPassword(password), tokens_valid_from: nextTokenGeneration(row, write.now) }),
+      ...(password === undefined ? {} : { password_hash: await write.directory.hashPassword(password), tokens_valid_from: nextTokenGeneration(row, write.directory.clock) }),
       updated_at: write.now,
     };
   },
@@ -103,7 +107,7 @@ async function change(write: Write, tenantId: string, id: string, action: string
 }
 
 export function setEndUserStatus(write: Write, tenantId: string, id: string, active: boolean): Promise<EndUser> {
-  return change(write, tenantId, id, "set_status", async (row) => ({ is_active: active, ...(active ? {} : { tokens_valid_from: nextTokenGeneration(row, write.now) }) }));
+  return change(write, tenantId, id, "set_status", async (row) => ({ is_active: active, ...(active ? {} : { tokens_valid_from: nextTokenGeneration(row, write.directory.clock) }) }));
 }
 
 /** Puts the user in the group, as their primary one, and out of the one an administrator gave before. */

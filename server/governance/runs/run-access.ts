@@ -4,8 +4,8 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
+import { isStorableText } from "../../kernel/storable.ts";
 import { endRunOf, type RunEnd, type RunSummary, type RunView, viewRun } from "../../ledger/runs/run-view.ts";
-import { isHoldable } from "../../wire/strict-input.ts";
 import type { Call, Identity } from "../call.ts";
 import { rootTaskId } from "../record/run.ts";
 
@@ -38,7 +38,7 @@ export function runAccess(parts: RunAccessParts): RunAccess {
   async function found<T extends { readonly root_task_id: string; readonly run_id: string }>(call: Call, id: string, work: (tenantId: string, ids: readonly string[], participant: string) => Promise<T | null>): Promise<T | Refusal> {
     const { identity } = call;
     if (identity === null) return refuse("unauthenticated");
-    if (!isHoldable(id)) return refuse("not_found", NO_SUCH_RUN);
+    if (!isStorableText(id)) return refuse("not_found", NO_SUCH_RUN);
     try {
       // Rows that could not be shipped in time are simply not seen.
       await parts.shipped();

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { geminiCodec } from "../../wire/gemini/gemini-codec.ts";
+import { readGeminiRequest } from "../../wire/gemini/gemini-request.ts";
 import type { SemanticCacheEntry } from "../../directory/semantic-cache/config-entry.ts";
 import { cacheKeys } from "./cache-key.ts";
 import { mayReuse } from "./reusable.ts";
@@ -113,4 +115,21 @@ describe("no answer is given again", () => {
     [{ web_search_options: {} }, false],
     [{ modalities: ["text", "audio"], audio: { voice: "x", format: "wav" } }, false],
   ])("to %j: %p", (given, reusable) => expect(asking(given)).toBe(reusable));
+
+  test("where a name stands twice in one object: the key would be of one member, and the answer maybe to the other", () => {
+    const { call, conversation, cache } = callIn(PLAIN_SETTING, "group", '{"model":"m","messages":[{"role":"user","content":"What do you know of dragons?","content":"x"}]}');
+    expect(mayReuse(call, conversation, cache)).toBe(false);
+  });
+});
+
+test("two requests whose tools gave ids that differ in their last digit share no key", () => {
+  const keyOf = (id: string) => {
+    const { call, conversation, cache } = callIn(PLAIN_SETTING, "group");
+    const contents = `[{"role":"user","parts":[{"text":"Whose is it?"}]},{"role":"model","parts":[{"functionCall":{"name":"find","args":{"id":${id}}}}]},{"role":"user","parts":[{"functionResponse":{"name":"find","response":{"id":${id}}}}]}]`;
+    const inbound = readGeminiRequest(new TextEncoder().encode(`{"contents":${contents}}`), { model: "m", stream: false });
+    if ("fields" in inbound) throw new Error(JSON.stringify(inbound.fields));
+    return cacheKeys(call, { ...conversation, inbound, caller: geminiCodec }, cache).exact;
+  };
+  expect(keyOf("9007199254740993")).toBe(keyOf("9007199254740993"));
+  expect(keyOf("9007199254740993")).not.toBe(keyOf("9007199254740992"));
 });

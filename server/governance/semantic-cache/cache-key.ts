@@ -2,6 +2,7 @@ import { holdsFor } from "../../directory/policies/bound-groups.ts";
 import { semanticPoliciesOf } from "../../directory/semantic-policies/policy-entry.ts";
 import type { SemanticCacheEntry } from "../../directory/semantic-cache/config-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import { isRawJson } from "../../kernel/exact-numbers.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { JsonObject, JsonValue } from "../../wire/document.ts";
 import type { Call, Route } from "../call.ts";
@@ -32,7 +33,7 @@ export function cacheKeys(call: Call, conversation: Conversation, cache: Semanti
   if (scope === null || route === null) throw new Error("a call without a scope or a route has no cache key");
   const { caller, inbound, headers } = conversation;
   const asked: JsonObject = {};
-  for (const [name, value] of Object.entries(inbound.body)) if (!WITHOUT_MEANING.has(name) && value !== undefined) asked[name] = value;
+  for (const [name, value] of Object.entries(inbound.exactBody)) if (!WITHOUT_MEANING.has(name) && value !== undefined) asked[name] = value;
   const told = Object.entries(headers).filter(([name]) => !NOT_KEYED.has(name));
   const ground = [scope.tenant.id, cache.id, cache.scope === "group" ? scope.groupId : "", conditionsOf(scope, route), caller.format, canonical(told as JsonValue[])];
   const exact = digest([...ground, canonical(asked)]);
@@ -79,7 +80,7 @@ function digest(parts: readonly string[]): string {
 
 /** JSON text with the members of every object in order: one text for each value. */
 export function canonical(value: JsonValue | Readonly<Record<string, string>> | undefined): string {
-  if (value === null || value === undefined || typeof value !== "object") return JSON.stringify(value ?? null);
+  if (value === null || value === undefined || typeof value !== "object" || isRawJson(value)) return JSON.stringify(value ?? null);
   if (Array.isArray(value)) return `[${value.map((item) => canonical(item)).join(",")}]`;
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   return `{${members

@@ -8,6 +8,7 @@ import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
+import { callerToken } from "../authorization/caller-token.ts";
 import { principalOfIdentity } from "../authorization/principal.ts";
 import { heldTokens } from "../authorization/token-keeper.ts";
 import { isRefusal } from "../surface.ts";
@@ -15,7 +16,7 @@ import { Aside } from "./aside.ts";
 import { departure } from "./departure.ts";
 import { filteredList, knownTool } from "./listed-tools.ts";
 import { keepFeed } from "./session-feed.ts";
-import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
+import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders, versionOf } from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
 import { finalMessage, isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
@@ -101,7 +102,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   if (unrecorded !== null) return unrecorded;
   const session = await pooledSession(server, { owner: await sessionOwner(call, server, parts), capabilities, clientInfo, headers: credentials }, parts);
   if (isRefusal(session)) return session;
-  call.row.server_version ??= typeof session.serverInfo?.version === "string" ? session.serverInfo.version : null;
+  call.row.server_version ??= versionOf(session);
   // Many calls share the session, and each needs an id of its own in it.
   const id = session.nextId++;
   const headers = { ...JSON_AND_EVENTS, ...credentials, ...sessionHeaders(session) };
@@ -141,7 +142,8 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
  */
 export async function sessionOwner(call: Call, server: ToolServerEntry, { authorization }: Pick<ToolParts, "authorization">): Promise<string> {
   const principal = principalOf(call);
-  if (server.authType !== "oauth" || call.identity === null) return principal;
+  // A token of the caller's own is in the name of its sessions anyway; then nothing kept is used, nor looked for.
+  if (server.authType !== "oauth" || call.identity === null || callerToken(server, call) !== null) return principal;
   const tokens = await heldTokens(authorization, principalOfIdentity(call.identity), server);
   return tokens === null ? principal : `${principal}\n${tokens.id} ${tokens.connectedAt}`;
 }

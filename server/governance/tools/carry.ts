@@ -38,6 +38,8 @@ export interface Errand {
 
 /** A server that goes on asking is not followed for ever. */
 const MOST_ROUNDS = 8;
+/** Questions of one exchange that its caller has yet to answer: each is waited for, and looked for in the database, for minutes. */
+const MOST_QUESTIONS = 16;
 
 const INPUT_CAPABILITY: Readonly<Record<string, string>> = { "elicitation/create": "elicitation", "sampling/createMessage": "sampling", "roots/list": "roots" };
 
@@ -75,8 +77,8 @@ function isAskRefusal(asked: Asked | Refusal): asked is Refusal {
 
 /** What comes before the answer, and the answer; a text is one that is already the caller's. */
 async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: ToolParts): AsyncGenerator<string, UpstreamMessage | Refusal | string | null> {
-  // Of questions the caller has not answered yet: their ids on its stream, by those the server gave them.
-  const questions = new Map<string, string>();
+  // Questions the caller has not answered yet, by the ids the server gave them.
+  const questions = new Map<string, { readonly id: string; readonly over: AbortController }>();
   let answeredAt = 0;
   for (;;) {
     // Not `for await`: an exchange that is held must not be closed by leaving the loop.
@@ -89,23 +91,32 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
     if (typeof method !== "string") continue;
     const id = idIn(memberText(message.text, "id"), message.value.id);
     if (message.value.id === undefined) {
-      const takenBack = method === "notifications/cancelled" && isObject(message.value.params) ? questions.get(JSON.stringify(message.value.params.requestId)) : undefined;
-      if (takenBack !== undefined) yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: takenBack }));
-      else if (isForCaller(errand, method, message.value)) yield message.text;
+      const takenBack = method === "notifications/cancelled" && isObject(message.value.params) ? idIn(memberText(memberText(message.text, "params") ?? "{}", "requestId"), message.value.params.requestId) : null;
+      const question = takenBack === null ? undefined : questions.get(JSON.stringify(takenBack));
+      if (question !== undefined) {
+        questions.delete(JSON.stringify(takenBack));
+        question.over.abort();
+        yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: question.id }));
+      } else if (takenBack === null && isForCaller(errand, method, message.value)) yield message.text;
     } else if (method === "ping") await asked.respond(resultText(id, "{}"));
     else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, id, message.value, parts);
     else {
       // The server need not wait for the answer, so what it says meanwhile is read on.
-      const question = questionFor(errand, method, memberText(message.text, "params"), asked.abort.signal, parts);
+      const key = JSON.stringify(id);
+      // One id names one question for as long as it is open.
+      if (questions.has(key)) continue;
+      const over = new AbortController();
+      const question = questions.size < MOST_QUESTIONS ? questionFor(errand, method, memberText(message.text, "params"), AbortSignal.any([asked.abort.signal, over.signal]), parts) : refuse("input_not_supported", "The client has enough to answer.");
       const respond = (answer: Given) => asked.respond("refusal" in answer ? errorText(id, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
       if ("code" in question) await respond({ refusal: question });
       else {
-        const key = JSON.stringify(id);
-        questions.set(key, question.id);
+        questions.set(key, { id: question.id, over });
         void question.given.then((answer) => {
+          // What was taken back, or is over, is not answered.
+          if (over.signal.aborted || asked.abort.signal.aborted) return undefined;
           questions.delete(key);
           answeredAt = performance.now();
-          return asked.abort.signal.aborted ? undefined : respond(answer);
+          return respond(answer);
         });
         yield question.text;
       }

@@ -9,8 +9,9 @@ import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
 import { type Asked, askServer, sessionOwner } from "./ask-server.ts";
 import { departure } from "./departure.ts";
+import { type AskSubscription, subscribe, unsubscribe } from "./resource-subscriptions.ts";
 import { joinFeed } from "./session-feed.ts";
-import { pooledSession } from "./session-pool.ts";
+import { pooledSession, versionOf } from "./session-pool.ts";
 import type { ToolParts } from "./tool-parts.ts";
 import { finalMessage } from "./upstream-messages.ts";
 
@@ -80,29 +81,23 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   if (isRefusal(there)) return there;
   const { session, wanted, joined } = there;
   if (joined === null) return session.feedless || !asksForSomething(wanted) ? silence(call) : refuse("upstream_unreachable", "The tool server could not be listened to.");
-  const subscribed: string[] = [];
+  call.row.server_version ??= versionOf(session);
+  const ask: AskSubscription = (method, uri) => takes(call, server, method, uri, sender, parts);
+  const uris: string[] = [];
   for (const uri of wanted.uris) {
-    const before = joined.feed.uris.get(uri) ?? 0;
-    if (before > 0 || (await takes(call, server, "resources/subscribe", uri, sender, parts))) {
-      joined.feed.uris.set(uri, before + 1);
-      subscribed.push(uri);
-    }
+    if (await subscribe(session.subscriptions, uri, ask)) uris.push(uri);
+    else unsubscribe(session.subscriptions, uri, ask);
   }
-  const honoured = { ...wanted, uris: subscribed };
+  const honoured = { ...wanted, uris };
+  let open = true;
   return {
     honoured,
     notifications: wantedOf(joined.heard, honoured),
     close() {
+      if (!open) return;
+      open = false;
       joined.leave();
-      for (const uri of subscribed) {
-        const left = (joined.feed.uris.get(uri) ?? 1) - 1;
-        if (left > 0) joined.feed.uris.set(uri, left);
-        else {
-          joined.feed.uris.delete(uri);
-          // Also where the caller hung up, which ends every other request of the call.
-          void takes({ ...call, abort: new AbortController() }, server, "resources/unsubscribe", uri, sender, parts);
-        }
-      }
+      for (const uri of uris) unsubscribe(session.subscriptions, uri, ask);
     },
   };
 }
@@ -111,13 +106,24 @@ async function* wantedOf(heard: AsyncGenerator<JsonObject, void>, filter: Change
   for await (const message of heard) if (tellsOf(filter, message)) yield message;
 }
 
-/** Whether the server took it. */
+/**
+ * Whether the server took it. That is for everybody who listens in the session, also when the call it is asked in is over
+ * by then: its row tells of its own request, and nothing begins for it any more.
+ */
 async function takes(call: Call, server: ToolServerEntry, method: string, uri: string, sender: Sender, parts: ToolParts): Promise<boolean> {
-  const asked = await askServer(call, server, { method, params: JSON.stringify({ uri }), capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: method }, parts);
-  if (isRefusal(asked)) return false;
-  const answer = await finalMessage(asked.messages, asked.id).catch(() => null);
-  asked.end();
-  return isObject(answer?.value.result);
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort("upstream_timeout"), server.timeoutMs);
+  try {
+    const asked = await askServer({ ...call, abort, row: { ...call.row } }, server, { method, params: JSON.stringify({ uri }), capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: method }, { ...parts, begin: () => undefined });
+    if (isRefusal(asked)) return false;
+    const answer = await finalMessage(asked.messages, asked.id).catch(() => null);
+    asked.end();
+    return isObject(answer?.value.result);
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function asksForSomething({ tools, prompts, resources, uris }: ChangeFilter): boolean {

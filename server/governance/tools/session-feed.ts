@@ -14,8 +14,6 @@ interface Listener {
 /** The one stream on which a handshake server tells a session of changes, for all who listen to it. */
 export interface SessionFeed {
   readonly listeners: Set<Listener>;
-  /** How many listen for each resource. */
-  readonly uris: Map<string, number>;
   readonly abort: AbortController;
   /** Whether it stays open for what the server may ask there. */
   kept: boolean;
@@ -70,6 +68,8 @@ export async function joinFeed(session: PooledSession, server: ToolServerEntry, 
     if (joined.listeners.size === 0) joined.abort.abort("nobody_listens");
   };
   signal.addEventListener("abort", leave, { once: true });
+  // Whoever hung up before it came to this.
+  if (signal.aborted) leave();
   // Some servers send not even the head before there is something to tell.
   if (!(await Promise.race([feed.open, new Promise<true>((resolve) => setTimeout(() => resolve(true), MOST_WAIT_MS))]))) {
     leave();
@@ -123,6 +123,11 @@ export async function keepFeed(session: PooledSession, server: ToolServerEntry, 
   await Promise.race([feed.open, new Promise((resolve) => setTimeout(resolve, HEAD_START_MS))]);
 }
 
+/** Whether a server without the stream says so by this status; by others it says that it may come later. */
+function saysNone(status: number): boolean {
+  return status === 501 || (status < 500 && status !== 408 && status !== 425 && status !== 429);
+}
+
 function openFeed(session: PooledSession, server: ToolServerEntry, credentials: Readonly<Record<string, string>>, parts: ToolParts): SessionFeed {
   const { send, memory } = parts;
   const abort = new AbortController();
@@ -156,11 +161,11 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
     if (!isRefusal(response)) {
       await response.body?.cancel().catch(() => undefined);
       if (await isForgotten(session, server, credentials, parts)) dropSession(session, parts);
-      else if (response.status < 500) session.feedless = true;
+      else if (saysNone(response.status)) session.feedless = true;
     }
     end();
     return false;
   };
-  const feed: SessionFeed = { listeners, uris: new Map(), abort, kept: false, open: open() };
+  const feed: SessionFeed = { listeners, abort, kept: false, open: open() };
   return feed;
 }

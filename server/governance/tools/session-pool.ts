@@ -5,6 +5,7 @@ import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
 import { canonicalJson } from "../../wire/mcp/tool-definitions.ts";
 import { isRefusal } from "../surface.ts";
+import type { ResourceSubscriptions } from "./resource-subscriptions.ts";
 import { finalMessage, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 import type { ToolParts } from "./tool-parts.ts";
 
@@ -28,6 +29,12 @@ export interface PooledSession {
   feedless: boolean;
   /** Hear what the server asks of the session: the requests under way in it, oldest first. */
   readonly exchanges: Set<(message: UpstreamMessage) => void>;
+  readonly subscriptions: ResourceSubscriptions;
+}
+
+/** What its server calls its version; null when it has none. */
+export function versionOf({ serverInfo }: Pick<PooledSession, "serverInfo">): string | null {
+  return typeof serverInfo?.version === "string" ? serverInfo.version : null;
 }
 
 export interface Handshake {
@@ -105,6 +112,7 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
       over: false,
       feedless: false,
       exchanges: new Set(),
+      subscriptions: new Map(),
     };
     const told = await send({ url: server.url, method: "POST", headers: { ...headers, ...sessionHeaders(session) }, body: requestText(null, "notifications/initialized", null), abort, timeoutMs });
     if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);

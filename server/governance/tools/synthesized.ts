@@ -1,7 +1,7 @@
 import type { NotedSession } from "../../directory/tools/session-notes.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
-import { isHoldable } from "../../wire/strict-input.ts";
 import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../wire/mcp/capability.ts";
 import { goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
@@ -100,7 +100,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
 /** A refusal when it cannot be done. */
 async function subscribed({ method, params }: RpcMessage, noted: NotedSession, { notes }: Pick<ToolParts, "notes">): Promise<Refusal | null> {
   const uri = String(params.uri);
-  if (uri.length > LONGEST_URI || !isHoldable(uri)) return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
+  if (uri.length > LONGEST_URI || !isStorableText(uri)) return refuse("rpc_invalid_params", `params.uri must be an address of at most ${LONGEST_URI} characters.`);
   let taken = true;
   const lost = await unnoted(async () => {
     if (method === "resources/unsubscribe") await notes.unsubscribe(noted, uri);

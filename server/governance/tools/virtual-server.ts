@@ -77,10 +77,12 @@ function memberChanges(call: Call, targets: readonly ToolTarget[], filter: Chang
       });
       const wish = { ...filter, uris: own };
       const open = () => openChanges(call, server, wish, sender, parts);
-      const first = await open();
-      if (isRefusal(first)) tag(call, "member_unavailable");
-      const [there, promised] = isRefusal(first) ? [null, tellable(wish, server.capabilities)] : [first, first.honoured];
-      return namespacedChanges(slug ?? "", keptChanges(there, promised, open, call.abort.signal));
+      // The others are open already: one that fails in another way than to refuse must not leave them behind.
+      const opened = await open().catch(() => null);
+      const first = opened === null || isRefusal(opened) ? null : opened;
+      if (first === null) tag(call, "member_unavailable");
+      const promised = first?.honoured ?? tellable(wish, server.capabilities);
+      return namespacedChanges(slug ?? "", keptChanges(first, promised, open, call.abort.signal));
     }),
   );
 }

@@ -3,7 +3,8 @@ import { LOGIN_FAILED, type Admin } from "../../directory/people/logins.ts";
 import { logEntries, write, type Actor } from "../../directory/writes/write.ts";
 import { type Refusal, refuse, Refused, statusOf } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
-import { check, isHoldable, readQuery } from "../../wire/strict-input.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import { check, readQuery } from "../../wire/strict-input.ts";
 import { jsonAnswer } from "./answers.ts";
 import { lackOf, signedInCaller, tenantOfCall } from "./caller.ts";
 import { withTenant } from "./document.ts";
@@ -33,7 +34,7 @@ export function performer(services: AdminServices, operation: Operation): (arriv
     const lack = lackOf(admin, operation);
     if (lack !== null) throw new Refused(lack);
     for (const [name, value] of Object.entries(params)) {
-      const known = operation.textParams?.includes(name) === true ? isHoldable(value) : isUuid(value);
+      const known = operation.textParams?.includes(name) === true ? isStorableText(value) : isUuid(value);
       if (!known) throw new Refused(refuse("not_found"));
     }
     const query = querySchema === undefined ? NO_INPUT : splitTenant(operation, check(querySchema, readQuery(new URL(request.url)), "invalid_query"));

@@ -3,11 +3,11 @@ import { type Exchange, isRefusal, type Surface } from "../../governance/surface
 import type { ToolRequest } from "../../governance/tools/tool-request.ts";
 import { toolView } from "../../governance/tools/tool-view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { isStorableText } from "../../kernel/storable.ts";
 import { capabilityOf, isTaskMethod } from "../../wire/mcp/capability.ts";
 import { envelopeOf, goneFromStateless, isStatelessVersion } from "../../wire/mcp/dialect.ts";
 import { headerMismatch } from "../../wire/mcp/headers.ts";
 import { isRpcProblem, readRpc } from "../../wire/mcp/rpc.ts";
-import { isHoldable } from "../../wire/strict-input.ts";
 import { rememberRpcId, rpcRefusals } from "./rpc-refusals.ts";
 
 /** /v1/proxy/mcp/{server_id} and what lies below it, in both dialects (interface 4.5). */
@@ -65,7 +65,7 @@ function readRequest(call: Call, target: ToolRequest["target"], subPath: string 
   const capability = typeof named === "string" && target.kind === "virtual" && isTaskMethod(message.method) ? null : named;
   if (typeof capability === "string") return refuse("rpc_invalid_params", `params.${capability} must be a text.`);
   // No record can hold such a name, and no header of the stateless dialect.
-  if (capability !== null && !isHoldable(capability.name)) return refuse("rpc_invalid_params", `The name of the ${capability.type} holds a NUL or half a surrogate pair.`);
+  if (capability !== null && !isStorableText(capability.name)) return refuse("rpc_invalid_params", `The name of the ${capability.type} holds a NUL or half a surrogate pair.`);
   call.row.mcp_capability_name = capability?.name.slice(0, 1000) ?? null;
   const mismatch = message.method === null ? null : headerMismatch(headers, message.method, capability, envelope?.version ?? null);
   if (mismatch !== null) return refuse("rpc_header_mismatch", mismatch);

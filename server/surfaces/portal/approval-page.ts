@@ -5,8 +5,8 @@ import { openEnvelope } from "../../governance/authorization/envelope.ts";
 import type { WholeAnswer } from "../../governance/surface.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
+import { isStorableText } from "../../kernel/storable.ts";
 import { escaped, page, PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
-import { isHoldable } from "../../wire/strict-input.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
 /**
@@ -47,7 +47,7 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
     async run(request) {
       const { services, call, bytes } = request;
       const form = new URLSearchParams(new TextDecoder().decode(bytes));
-      for (const value of form.values()) if (!isHoldable(value)) return refuse("invalid_body", "The form holds what no text holds.");
+      for (const value of form.values()) if (!isStorableText(value)) return refuse("invalid_body", "The form holds what no text holds.");
       const { approval, ticket, tenantId } = await shown(request, form.get("ticket") ?? "");
       const decision = form.get("decision");
       if (approval.status !== "pending") return statePage(approval, ticket);

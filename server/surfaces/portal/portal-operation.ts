@@ -6,7 +6,8 @@ import type { GovernedRoute } from "../../governance/road.ts";
 import { isRefusal, type Answer, type Exchange, type Surface, type WholeAnswer } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type ErrorCode, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
-import { check, isHoldable, jsonObjectOf, readQuery, utf8Of } from "../../wire/strict-input.ts";
+import { isStorableText } from "../../kernel/storable.ts";
+import { check, jsonObjectOf, readQuery, utf8Of } from "../../wire/strict-input.ts";
 import type { PortalServices } from "./portal-services.ts";
 import { portalRefusals } from "./refusals.ts";
 
@@ -131,7 +132,7 @@ function paramsOf(pattern: RegExp, path: string): Record<string, string> {
   } catch {
     throw new Refused(refuse("not_found"));
   }
-  if (!params.every(([, value]) => isHoldable(value))) throw new Refused(refuse("not_found"));
+  if (!params.every(([, value]) => isStorableText(value))) throw new Refused(refuse("not_found"));
   return Object.fromEntries(params);
 }
 

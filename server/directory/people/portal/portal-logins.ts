@@ -1,5 +1,5 @@
 import { refuse, Refused } from "../../../kernel/errors.ts";
-import { endUserByUsername, endUserStore, type EndUserRow } from "../../../store/end-users.ts";
+import { endUserByUsername, endUserStore, noteLogin, type EndUserRow } from "../../../store/end-users.ts";
 import type { EndUserCache } from "../../end-user-cache.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor, type Directory } from "../../writes/write.ts";
@@ -49,12 +49,18 @@ export function tooMany(retryAfter: number): Refused {
   return new Refused(refuse("too_many_logins", undefined, { headers: { "retry-after": String(retryAfter) } }));
 }
 
-export async function signedIn(logins: PortalLogins, user: EndUserRow): Promise<SignedIn> {
-  return { user, token: await logins.tokens.issue(user), expiresIn: logins.tokens.expirySeconds };
+async function signedIn(logins: PortalLogins, user: EndUserRow, at?: number): Promise<SignedIn> {
+  return { user, token: await logins.tokens.issue(user, at), expiresIn: logins.tokens.expirySeconds };
 }
 
-async function noteLogin({ directory }: PortalLogins, user: EndUserRow): Promise<void> {
-  await directory.db.updateTable("end_users").set({ last_login: new Date(directory.clock.now()) }).where("id", "=", user.id).execute();
+/**
+ * Null when the user was given another password or second factor while what they presented was being verified, which
+ * takes long enough: a change under way is waited for. The token is of the moment before, so that a later one ends it.
+ */
+async function completed(logins: PortalLogins, verified: EndUserRow): Promise<SignedIn | null> {
+  const at = logins.directory.clock.now();
+  const user = await noteLogin(logins.directory.db, verified, new Date(at));
+  return user === undefined ? null : signedIn(logins, user, at);
 }
 
 /**
@@ -82,8 +88,9 @@ export async function logIn(logins: PortalLogins, tenantId: string | null, given
   if (found === undefined) throw wrong(reason);
   if (!found.is_active) throw new Refused(refuse("inactive_user"));
   if (found.totp_enabled) return { user: found, tempToken: await logins.tokens.issueSecondStep(found) };
-  await noteLogin(logins, found);
-  return signedIn(logins, found);
+  const login = await completed(logins, found);
+  if (login === null) throw wrong("wrong_password");
+  return login;
 }
 
 /** The second step: a code of the authenticator or a backup code, each good once. */
@@ -101,8 +108,9 @@ export async function logInWithCode(logins: PortalLogins, given: { tempToken: st
   if (!outcome.ran) throw tooMany(outcome.retryAfter);
   if (found === undefined) throw wrong("wrong_code");
   if (!found.is_active) throw new Refused(refuse("inactive_user"));
-  await noteLogin(logins, found);
-  return signedIn(logins, found);
+  const login = await completed(logins, found);
+  if (login === null) throw wrong("wrong_code");
+  return login;
 }
 
 /** Runs `judge` within the throttle of what a signed-in user may guess of their own account. */
@@ -132,12 +140,12 @@ export async function changePassword(logins: PortalLogins, who: { tenantId: stri
     if (row === undefined) throw wrong("credential_unknown");
     // Another one meanwhile, for example from an administrator who shuts somebody out: theirs stays.
     if (row.password_hash !== before.password_hash) throw invalidField("current_password", "is wrong");
-    const validFrom = nextTokenGeneration(row, change.now);
+    const validFrom = nextTokenGeneration(row, logins.directory.clock);
     await endUserStore.update(change.trx, row.id, { password_hash: passwordHash, tokens_valid_from: validFrom, updated_at: change.now });
     change.log({ tenant_id: row.tenant_id, action: "change_password", resource: END_USERS, resource_id: row.id, after: { password: "***" } });
     notifyUser(change, row);
     return { ...row, tokens_valid_from: validFrom };
   });
   logins.users.drop(who.tenantId, who.userId);
-  return signedIn(logins, changed);
+  return signedIn(logins, changed, changed.tokens_valid_from.getTime());
 }

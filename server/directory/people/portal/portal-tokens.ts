@@ -53,9 +53,10 @@ export class PortalTokens {
     this.clock = settings.clock;
   }
 
-  issue(user: TokenHolder): Promise<string> {
+  /** `at`: when its holder was known to be let in, milliseconds since the epoch; now when left out. */
+  issue(user: TokenHolder, at = this.clock.now()): Promise<string> {
     // The id holds the millisecond: `iat` has seconds only, too few to tell a token from one a moment before a password change.
-    const jti = ulid(Math.max(this.clock.now(), user.tokens_valid_from.getTime()));
+    const jti = ulid(Math.max(at, user.tokens_valid_from.getTime()));
     const iat = Math.floor(decodeTime(jti) / 1000);
     const email = user.email === null ? {} : { email: user.email };
     return new SignJWT({ user_id: user.id, tenant_id: user.tenant_id, ...email, username: user.username, user_type: USER_TYPE })

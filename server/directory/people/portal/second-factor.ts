@@ -72,6 +72,8 @@ export async function disableSecondFactor(logins: PortalLogins, who: Who, given:
   });
   if (!right) throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");
   await changeFactor(logins, who, origin, "disable_2fa", async (row, change) => {
+    // What was presented is good no more: whoever was given another password, or second factor, meanwhile keeps it.
+    if (row.password_hash !== user.password_hash || row.totp_secret_sealed !== user.totp_secret_sealed) throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");
     await putBackupCodes(change.trx, row.id, []);
     return { totp_enabled: false, totp_secret_sealed: null };
   });

@@ -1,0 +1,63 @@
+import { expect, test } from "bun:test";
+import { type AskSubscription, type ResourceSubscriptions, subscribe, unsubscribe } from "./resource-subscriptions.ts";
+
+const URI = "test://note";
+
+/** A server that answers when it is told to. */
+function slowServer() {
+  const asked: string[] = [];
+  const waiting: ((taken: boolean) => void)[] = [];
+  const ask: AskSubscription = (method) => {
+    asked.push(method.slice("resources/".length));
+    return new Promise((resolve) => waiting.push(resolve));
+  };
+  const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+  const answer = async (taken = true) => {
+    await settled();
+    waiting.shift()?.(taken);
+    await settled();
+  };
+  return { asked, ask, answer, settled, subscriptions: new Map() as ResourceSubscriptions };
+}
+
+test("those who come at once share what is asked, and the last to go takes it back", async () => {
+  const { asked, ask, answer, settled, subscriptions } = slowServer();
+  const both = [subscribe(subscriptions, URI, ask), subscribe(subscriptions, URI, ask)];
+  await answer();
+  expect(await Promise.all(both)).toEqual([true, true]);
+  unsubscribe(subscriptions, URI, ask);
+  await settled();
+  expect(asked).toEqual(["subscribe"]);
+  unsubscribe(subscriptions, URI, ask);
+  await answer();
+  expect(asked).toEqual(["subscribe", "unsubscribe"]);
+  expect(subscriptions.size).toBe(0);
+});
+
+test("who comes while the server is still told that nobody listens is asked for behind that", async () => {
+  const { asked, ask, answer, subscriptions } = slowServer();
+  void subscribe(subscriptions, URI, ask);
+  await answer();
+  unsubscribe(subscriptions, URI, ask);
+  await Promise.resolve();
+  await Promise.resolve();
+  const again = subscribe(subscriptions, URI, ask);
+  expect(asked).toEqual(["subscribe", "unsubscribe"]);
+  await answer();
+  expect(asked).toEqual(["subscribe", "unsubscribe", "subscribe"]);
+  await answer();
+  expect(await again).toBe(true);
+  expect(subscriptions.size).toBe(1);
+});
+
+test("what the server refused is asked for by the next, and not taken back", async () => {
+  const { asked, ask, answer, subscriptions } = slowServer();
+  const refused = subscribe(subscriptions, URI, ask);
+  await answer(false);
+  expect(await refused).toBe(false);
+  unsubscribe(subscriptions, URI, ask);
+  const next = subscribe(subscriptions, URI, ask);
+  await answer();
+  expect(await next).toBe(true);
+  expect(asked).toEqual(["subscribe", "subscribe"]);
+});

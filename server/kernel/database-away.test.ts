@@ -1,0 +1,32 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { sql } from "kysely";
+import { type TestDatabase, testDatabase } from "../../tests/support/database.ts";
+import { isDatabaseAway } from "./database-away.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+}, 30_000);
+afterAll(() => database.close());
+
+test("a connection that is lost between two statements of a transaction is a database that is away", async () => {
+  const { db } = database;
+  const thrown: unknown = await db
+    .transaction()
+    .execute(async (trx) => {
+      const { rows } = await sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`.execute(trx);
+      await sql`SELECT pg_terminate_backend(${rows[0]?.pid}, 5000)`.execute(db);
+      for (;;) {
+        await new Promise((resolve) => setImmediate(resolve));
+        await sql`SELECT 1`.execute(trx);
+      }
+    })
+    .catch((error: unknown) => error);
+  expect([(thrown as Error).message, isDatabaseAway(thrown)]).toEqual([expect.any(String), true]);
+});
+
+test("what was asked wrongly is not", async () => {
+  const thrown: unknown = await sql`SELECT nothing`.execute(database.db).catch((error: unknown) => error);
+  expect(thrown).toBeInstanceOf(Error);
+  expect(isDatabaseAway(thrown)).toBe(false);
+});
