@@ -33,6 +33,40 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   return { events, steps, refusal: guard.refusal, text };
 }
 
+describe("a reason to finish", () => {
+  const chat = (content: string, finish: string | null) => ({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
+  const gemini = (text: string, finish: string | null) => ({ candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, ...(finish === null ? {} : { finishReason: finish }) }] });
+  const completion = (text: string, finish: string | null) => ({ choices: [{ index: 0, text, finish_reason: finish }] });
+
+  test.each([
+    ["chat", chat, "stop"],
+    ["chat", chat, ""],
+    ["gemini", gemini, "STOP"],
+    ["completions", completion, "stop"],
+    ["completions", completion, ""],
+  ] as const)("in every frame does not cut a value in two (%s, %#)", (format, frame, finish) => {
+    const { text, refusal, events } = through(format, [frame("Write to joe@exam", finish), frame("ple.com to", finish), frame("day.", finish)]);
+    expect(refusal).toBeNull();
+    expect(text).not.toContain("joe@");
+    expect(text).not.toContain("ple.com");
+    const said = events.map((event) => event.choices?.[0].delta?.content ?? event.choices?.[0].text ?? event.candidates?.[0].content.parts[0].text ?? "").join("");
+    expect(said).toBe("Write to [REDACTED:email] today.");
+  });
+
+  test("comes with the last of the text, when nothing goes on behind it", () => {
+    const { events, steps } = through("chat", [chat("Mail ", null), chat("joe@example.com", "stop"), { choices: [], usage: {} }, "[DONE]"]);
+    expect(events.map((event) => event.choices?.[0]?.delta.content ?? null)).toEqual(["Mail ", "[REDACTED:email]", null, null]);
+    expect(steps).toEqual([1, 1, 3, 4]);
+  });
+
+  test("behind which another choice went on is the end of its own", () => {
+    const other = { choices: [{ index: 1, delta: { content: "Well." }, finish_reason: null }] };
+    const { refusal, text } = through("chat", [chat("Write to joe@exam", "stop"), other, chat("ple.com", "stop")]);
+    expect(refusal?.code).toBe("upstream_invalid_response");
+    expect(text).not.toContain("ple.com");
+  });
+});
+
 const chunk = (...choices: object[]) => ({ id: "c", choices });
 const delta = (index: number, given: object, finish: string | null = null) => ({ index, delta: given, finish_reason: finish });
 

@@ -22,7 +22,7 @@ export const geminiAnswerTexts: AnswerTexts = {
       contents.ends.push(`${index}.calls`);
       contents.token(candidate, spellingIn(candidate, "logprobsResult"), undefined);
       sourceContents(candidate, contents);
-      if (!whole && textIn(candidate, "finishReason") !== null) contents.ends.push(`${index}.`);
+      if (!whole && textIn(candidate, "finishReason") !== null) contents.finish(`${index}.`);
     }
     if (whole) contents.ends.push("");
     return contents;

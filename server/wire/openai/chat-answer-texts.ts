@@ -18,7 +18,7 @@ export const chatAnswerTexts: AnswerTexts = {
       const message = objectOf(choice.delta) ?? objectOf(choice.message);
       if (message !== null) messageContents(message, index, contents);
       contents.token(choice, "logprobs", null);
-      if (!whole && choice.finish_reason !== null && choice.finish_reason !== undefined) contents.ends.push(`${index}.`);
+      if (!whole && filledOf(choice.finish_reason) !== null) contents.finish(`${index}.`);
     }
     if (whole) contents.ends.push("");
     return contents;
