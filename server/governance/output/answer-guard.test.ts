@@ -71,6 +71,21 @@ const chunk = (...choices: object[]) => ({ id: "c", choices });
 const delta = (index: number, given: object, finish: string | null = null) => ({ index, delta: given, finish_reason: finish });
 
 describe("chat", () => {
+  test("calls that all have the same index are redacted each by itself", () => {
+    const named = (id: string, given: string) => chunk(delta(0, { tool_calls: [{ index: 0, id, type: "function", function: { name: "mail", arguments: given } }] }));
+    const more = (given: string) => chunk(delta(0, { tool_calls: [{ index: 0, function: { arguments: given } }] }));
+    const { events } = through("chat", [named("a", '{"to":"joe@'), more('example.com"}'), named("b", ""), more('{"to":'), more('"Oslo"}'), chunk(delta(0, {}, "tool_calls"))]);
+    const calls: string[] = [];
+    for (const call of events.flatMap((event) => event.choices[0].delta.tool_calls ?? [])) {
+      if (call.id !== undefined) calls.push("");
+      calls.push(calls.pop() + call.function.arguments);
+    }
+    expect(calls.map((given) => JSON.parse(given))).toEqual([{ to: "[REDACTED:email]" }, { to: "Oslo" }]);
+    const body = { choices: [{ index: 0, message: { tool_calls: ["joe@example.com", "Oslo"].map((to, at) => ({ index: 0, id: `c${at}`, function: { name: "mail", arguments: JSON.stringify({ to }) } })) }, finish_reason: "tool_calls" }] };
+    new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
+    expect(body.choices[0]?.message.tool_calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ to: "[REDACTED:email]" }, { to: "Oslo" }]);
+  });
+
   test("two choices in one stream are two texts", () => {
     const { events } = through("chat", [
       chunk(delta(0, { content: "Mail joe" }), delta(1, { content: "Call 4539 1488" })),

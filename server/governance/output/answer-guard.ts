@@ -199,7 +199,7 @@ export class AnswerGuard {
 
   private released(group: CallGroup): Frame[] {
     let changed = false;
-    for (const call of group.calls.values()) {
+    for (const call of group.calls) {
       const text = call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
       if (this.refusal !== null) return [];
       if (!this.heard.includes(text)) this.hear(`\n\n${text}`);
