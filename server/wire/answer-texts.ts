@@ -43,6 +43,8 @@ export interface AnswerContents {
   readonly calls: readonly CallPiece[];
   /** Prefixes of channels and groups that end with this frame; "" ends all. */
   readonly ends: readonly string[];
+  /** Those of `ends` that the answer may go on after: some providers tell a reason to finish in every frame. */
+  readonly finishes: readonly string[];
   /** Members that tell the text once more token by token, each with what takes its place. */
   readonly tokens: readonly (Place & { readonly without: unknown })[];
 }
@@ -63,6 +65,7 @@ export class ContentsList implements AnswerContents {
   readonly wholes: WholeText[] = [];
   readonly calls: CallPiece[] = [];
   readonly ends: string[] = [];
+  readonly finishes: string[] = [];
   readonly tokens: (Place & { readonly without: unknown })[] = [];
 
   /** Adds `holder[key]` as a piece of `channel` when it is a text; an empty one is a place where more can be said. */
@@ -74,6 +77,12 @@ export class ContentsList implements AnswerContents {
   whole(holder: object, key: string | number, kind: WholeText["kind"] = "text"): void {
     const places = holder as Record<string | number, unknown>;
     if (typeof places[key] === "string" && places[key] !== "") this.wholes.push({ holder: places, key, kind });
+  }
+
+  /** The provider told a reason for which what is called so ends. */
+  finish(prefix: string): void {
+    this.ends.push(prefix);
+    this.finishes.push(prefix);
   }
 
   /** Adds what tells tokens, unless it is empty. */

@@ -2,7 +2,11 @@ import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 
 /** Members of tool definitions and schemas that hold words for the model; names are no words, they are what calls answer to. */
-const WORDS: ReadonlySet<string> = new Set(["description", "server_description", "title", "default", "const", "enum", "examples", "example"]);
+const WORDS: ReadonlySet<string> = new Set(["description", "server_description", "title", "default", "const", "enum", "examples", "example", "input_examples"]);
+/** Of these, those whose value may hold words at any depth. */
+const VALUES: ReadonlySet<string> = new Set(["default", "const", "enum", "examples", "example", "input_examples"]);
+/** Members whose own members are named by whoever wrote the schema. */
+const NAMED: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
 
 const MAX_DEPTH = 64;
 
@@ -24,18 +28,18 @@ export function definitionTexts(body: JsonObject, members: readonly string[], to
       },
     });
   };
-  const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, depth: number): void => {
+  const walk = (holder: JsonObject | JsonValue[], member: string, worded: boolean, named: boolean, depth: number): void => {
     if (depth > MAX_DEPTH) return;
     for (const [key, value] of Object.entries(holder)) {
-      const isWord = Array.isArray(holder) ? worded : WORDS.has(key) && !(key === "description" && TOOLS.has(member));
+      const isWord = worded || (!named && !Array.isArray(holder) && WORDS.has(key) && !(key === "description" && TOOLS.has(member)));
       if (typeof value === "string") {
         if (isWord && value !== "") slot(holder, key, member);
-      } else if (Array.isArray(value) || isObject(value)) walk(value, member, isWord && Array.isArray(value), depth + 1);
+      } else if (Array.isArray(value) || isObject(value)) walk(value, member, worded || (isWord && (Array.isArray(value) || VALUES.has(key))), !worded && !named && NAMED.has(key), depth + 1);
     }
   };
   for (const member of members) {
     const value = body[member];
-    if (Array.isArray(value) || isObject(value)) walk(value, member, false, 0);
+    if (Array.isArray(value) || isObject(value)) walk(value, member, false, false, 0);
   }
   return slots;
 }

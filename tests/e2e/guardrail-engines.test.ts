@@ -61,6 +61,8 @@ describe("requests", () => {
     expect(status).toBe(403);
     const [nested] = await rowsOf(world.admin, { parent_request_id: row.id }, 1);
     expect(nested).toMatchObject({ proxy_subtype: "guardrail_model", llm_model_used: "guard", success: true, resource_group_id: row.resource_group_id });
+    // Neither row keeps what was blocked.
+    for (const one of [row, nested]) expect([one?.request_body_preview ?? null, one?.request_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 
   test("an engine that only warns changes nothing and marks the row", async () => {

@@ -21,20 +21,3 @@ export function readPieces({ caller, reader }: Conversation, pieces: readonly Ui
   const end = reading.end();
   return { events: [...events, ...end.events], complete: end.complete };
 }
-
-/** Every text in an answer, what it says to tools included. */
-export function textOfReply(reply: ConversationReply): string {
-  return reply.candidates.flatMap(({ parts }) => parts.map((part) => (part.kind === "tool_call" ? `${part.name} ${part.arguments}` : part.text))).join("\n\n");
-}
-
-/** The same of an answer that came in pieces, whole or not. */
-export function textOfEvents(events: readonly ConversationEvent[]): string {
-  const parts = new Map<string, string>();
-  for (const event of events) {
-    if (event.kind !== "part_start" && event.kind !== "delta") continue;
-    const name = `${event.candidate} ${event.part}`;
-    const said = event.kind === "delta" ? event.text : event.type === "tool_call" ? `${event.name} ` : "";
-    parts.set(name, (parts.get(name) ?? "") + said);
-  }
-  return [...parts.values()].join("\n\n");
-}

@@ -91,6 +91,14 @@ describe("frames", () => {
     expect([out.flat(), gate.refusal?.code]).toEqual([[], "argument_policy_denied"]);
   });
 
+  test.each(["tool_calls", ""])("of a call that goes on behind a reason to finish (%p) are judged with what was before it", (finish) => {
+    const begun = (text: string, name?: string) => piece({ tool_calls: [{ index: 0, function: { ...(name === undefined ? {} : { name }), arguments: text } }] }, finish);
+    for (const pieces of [["", '{"q":"bad"}'], ['{"q":', '"bad"}'], ["", '{"q"', ':"bad"}']]) {
+      const { out, gate } = passed("chat", [...pieces.map((text, at) => begun(text, at === 0 ? "run" : undefined)), piece({}, "stop")]);
+      expect([gate.refusal?.code, out.flat().join("").includes("bad")]).toEqual(["argument_policy_denied", false]);
+    }
+  });
+
   test("that hold a text and a held call keep the texts behind them", () => {
     const mixed = { choices: [{ index: 0, delta: { content: "a", tool_calls: [{ index: 0, id: "c", function: { name: "run", arguments: "{}" } }] }, finish_reason: null }] };
     const frames = [mixed, piece({ content: "b" }), piece({}, "tool_calls")];

@@ -17,6 +17,8 @@ export class ToolCallGate {
   private readonly call: Call;
   private readonly texts: AnswerTexts;
   private readonly pending = new Map<string, PendingCall>();
+  /** Calls that were judged because their choice told a reason to finish: it may go on all the same. */
+  private readonly finished = new Map<string, PendingCall>();
   private readonly queue: FrameQueue;
   /** Digests of calls that were judged: answers repeat them. */
   private readonly judged = new Set<string>();
@@ -49,14 +51,14 @@ export class ToolCallGate {
   frame(frame: Frame): readonly Frame[] {
     if (this.refusal !== null) return [];
     if (frame.body === null) return frame.closes ? [...this.end(), frame] : [frame];
-    const { calls, pieces, ends } = this.texts.contents(frame.body, false);
+    const { calls, pieces, ends, finishes } = this.texts.contents(frame.body, false);
     if (this.broken) return this.behindBreak(frame, calls);
     const groups = new Set<string>();
     for (const piece of calls) {
       this.take(piece);
       groups.add(piece.group);
     }
-    for (const prefix of ends) for (const group of this.settle(prefix)) groups.add(group);
+    for (const prefix of ends) for (const group of this.settle(prefix, finishes.includes(prefix))) groups.add(group);
     // A text that shares its frame with a call must not be overtaken by the texts behind it.
     const shared = calls.length > 0 && pieces.length > 0;
     const free = [...this.freed(), ...this.queue.pass(frame, groups, shared)];
@@ -107,7 +109,8 @@ export class ToolCallGate {
   private take(piece: CallPiece): void {
     let pending = this.pending.get(piece.channel);
     if (pending === undefined) {
-      pending = new PendingCall(piece.group, (name) => this.isGoverned(name));
+      // What has no name of its own goes on with the call that was there.
+      pending = (piece.name === null ? this.finished.get(piece.channel) : undefined) ?? new PendingCall(piece.group, (name) => this.isGoverned(name));
       this.pending.set(piece.channel, pending);
     }
     const { held } = pending;
@@ -116,12 +119,13 @@ export class ToolCallGate {
   }
 
   /** Judges the calls of the groups that begin with `prefix`: they are complete. Returns the groups. */
-  private settle(prefix: string): Set<string> {
+  private settle(prefix: string, mayGoOn = false): Set<string> {
     const groups = new Set<string>();
     for (const [channel, pending] of this.pending) {
       if (!pending.group.startsWith(prefix)) continue;
       groups.add(pending.group);
       this.pending.delete(channel);
+      if (mayGoOn) this.finished.set(channel, pending);
       this.letGo ||= pending.held;
       if (this.refusal === null) this.refusal = this.judge(pending);
     }

@@ -28,6 +28,11 @@ describe("a banned pattern finds", () => {
   for (const [pattern, text, expected] of cases) test(`${pattern} in ${text.slice(0, 30)}`, () => expect(found([pattern], text)).toEqual([...expected]));
 
   test("the first of several, and of the same start the longest", () => expect(found(["foo", "foobar", "bar"], "a foobar bar")).toEqual(["foobar", "bar"]));
+  test("the whole of a long match with a short one in it, wherever among many beginnings it stands", () => {
+    const key = `k${"a".repeat(30)}kx${"a".repeat(48)}`;
+    const filler = "kaaaaaa ";
+    for (let before = 0; before < 60; before++) expect(found(["k[a-z]{80}|kx"], `${filler.repeat(before)}${key} ${filler.repeat(80)}`)).toEqual([key]);
+  });
   test("matches far into a long text, over the borders of pieces", () => {
     const filler = "lorem ipsum ".repeat(500);
     for (let shift = 0; shift < 12; shift++) expect(found(["EMP-\\d{4}"], `${filler.slice(shift)}EMP-1234${filler}EMP-5678`)).toEqual(["EMP-1234", "EMP-5678"]);

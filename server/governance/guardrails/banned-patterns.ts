@@ -133,16 +133,16 @@ export function bannedPatterns(sources: readonly string[]): Detector | { readonl
       const base = Math.max(0, at - 1);
       const slice = part(text, base, Math.min(to, at + size) + WINDOW);
       const piece = pattern.anywhere.test(slice) ? pattern.anywhere.matcher(slice) : null;
-      if (piece === null || !piece.find(at - base)) {
+      const found = piece !== null && piece.find(at - base) ? base + piece.start() : to;
+      // Of what starts behind the step, the slice may have cut short what starts first.
+      if (found >= Math.min(to, at + size)) {
         at += size;
         size = Math.min(STEP, size * 2);
         continue;
       }
-      const start = base + piece.start();
-      if (start >= to) return null;
-      const end = endAt(text, start, pattern);
-      if (end !== null) return { start, end };
-      at = start + 1;
+      const end = endAt(text, found, pattern);
+      if (end !== null) return { start: found, end };
+      at = found + 1;
       size = Math.max(16, size >> 2);
     }
     return null;

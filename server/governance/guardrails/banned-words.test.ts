@@ -16,6 +16,8 @@ describe("a banned word is found", () => {
     ["stra\u00dfe", "STRASSE Stra\u00dfe strasse", ["STRASSE", "Stra\u00dfe", "strasse"]],
     ["caf\u00e9", "cafe\u0301 CAF\u00c9 cafe", ["cafe\u0301", "CAF\u00c9"]],
     ["bad", "\uff22\uff21\uff24 b\u200ba\u200bd \u{1D41B}\u{1D41A}\u{1D41D}", ["\uff22\uff21\uff24", "b\u200ba\u200bd", "\u{1D41B}\u{1D41A}\u{1D41D}"]],
+    ["bad", "\u24d1\u24d0d b\u{1F130}\u24b9 \u24d0bad", ["\u24d1\u24d0d", "b\u{1F130}\u24b9"]],
+    ["bad", "b\u3164a\uffa0d b\u180ba\u206ad", ["b\u3164a\uffa0d", "b\u180ba\u206ad"]],
     ["new york", "New\n  York, NewYork, new-york", ["New\n  York"]],
     ["c++", "I like C++.", ["C++"]],
     ["\u7981\u6b62", "\u8fd9\u662f\u7981\u6b62\u7684", ["\u7981\u6b62"]],

@@ -4,6 +4,7 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 import { ambiguous } from "../ambiguous.ts";
 import type { Call } from "../call.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
+import { forget } from "../record/forget.ts";
 import { tag } from "../record/tag.ts";
 import type { RequestView } from "../view.ts";
 import { askEngines, type EngineParts } from "./engines.ts";
@@ -54,13 +55,6 @@ export async function guardInput(call: Call, view: RequestView, run: GuardRun, p
 /** What engines are asked about: all but the operator's own instructions. */
 function wordsOf(view: RequestView): string {
   return [...view.texts().filter(({ role }) => role !== "system"), ...view.definitions()].map(({ text }) => text).join("\n\n");
-}
-
-/** The request a guardrail blocked is told by its hash only: its text holds what must not be kept. */
-export function forget(call: Call): void {
-  if (call.requestContent === null) return;
-  call.row.request_content_hash = sha256Hex(call.requestContent);
-  call.requestContent = null;
 }
 
 /** Characters after which other calls get their turn. */

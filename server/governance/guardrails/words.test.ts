@@ -4,9 +4,9 @@ import { foldWord, WordCursor, WordHashes } from "./words.ts";
 
 const UNSPACED = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
 /** What a word is, in one expression. */
-const WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_]--[${UNSPACED}]]+|[${UNSPACED}]\\p{M}*|[^\\s]`, "gv");
+const WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_\\u24B6-\\u24E9\\u{1F130}-\\u{1F149}]--[${UNSPACED}]]+|[${UNSPACED}]\\p{M}*|[^\\s]`, "gv");
 
-const PIECES = ["word", "Wörter", "STRASSE", "größer", "слово", "Ёлка", "λόγος", "ไทย", "한국어", "你好", "々", "カ", "カ\u3099", "が", "e\u0301", "\u0301", "a_b", "42", "٤٢", " ", "\n", "\u00a0", "\u2028", "\u3000", "\u2014", "\u203f", "、", "。", "「", "」", "，", ".", "-", "'", "\u201e", "ſ", "K", "ﬁ", "\u{1f600}", "\ud83d", "\u{20000}", "x", "Z"];
+const PIECES = ["word", "Wörter", "STRASSE", "größer", "слово", "Ёлка", "λόγος", "ไทย", "한국어", "你好", "々", "カ", "カ\u3099", "が", "e\u0301", "\u0301", "a_b", "42", "٤٢", " ", "\n", "\u00a0", "\u2028", "\u3000", "\u2014", "\u203f", "、", "。", "「", "」", "，", ".", "-", "'", "\u201e", "ſ", "K", "ﬁ", "\u{1f600}", "\ud83d", "\u{20000}", "\u24d0", "\u{1F130}", "x", "Z"];
 const text = fc.array(fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...PIECES) }, fc.string({ unit: "binary", maxLength: 3 })), { maxLength: 16 }).map((pieces) => pieces.join(""));
 
 function words(whole: string): string[] {

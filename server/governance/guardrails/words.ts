@@ -1,6 +1,8 @@
 /** Scripts that put no spaces between words: each of their characters counts as a word. */
 const UNSPACED = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Thai}\\p{Script=Lao}\\p{Script=Khmer}\\p{Script=Myanmar}";
-const WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_]--[${UNSPACED}]]+|[${UNSPACED}]\\p{M}*|[^\\s]`, "vy");
+/** Letters in circles and squares: symbols to Unicode, letters in their compatible form. */
+const ENCLOSED = "\\u24B6-\\u24E9\\u{1F130}-\\u{1F149}";
+const WORD = new RegExp(`[[\\p{L}\\p{M}\\p{N}_${ENCLOSED}]--[${UNSPACED}]]+|[${UNSPACED}]\\p{M}*|[^\\s]`, "vy");
 
 /** Letters below it are measured by their kind alone: Thai, Lao, Khmer and Myanmar stand behind it. */
 const SIMPLE = 0xe00;

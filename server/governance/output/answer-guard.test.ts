@@ -33,10 +33,59 @@ function through(format: keyof typeof ANSWER_FORMATS, frames: readonly unknown[]
   return { events, steps, refusal: guard.refusal, text };
 }
 
+describe("a reason to finish", () => {
+  const chat = (content: string, finish: string | null) => ({ choices: [{ index: 0, delta: { content }, finish_reason: finish }] });
+  const gemini = (text: string, finish: string | null) => ({ candidates: [{ index: 0, content: { role: "model", parts: [{ text }] }, ...(finish === null ? {} : { finishReason: finish }) }] });
+  const completion = (text: string, finish: string | null) => ({ choices: [{ index: 0, text, finish_reason: finish }] });
+
+  test.each([
+    ["chat", chat, "stop"],
+    ["chat", chat, ""],
+    ["gemini", gemini, "STOP"],
+    ["completions", completion, "stop"],
+    ["completions", completion, ""],
+  ] as const)("in every frame does not cut a value in two (%s, %#)", (format, frame, finish) => {
+    const { text, refusal, events } = through(format, [frame("Write to joe@exam", finish), frame("ple.com to", finish), frame("day.", finish)]);
+    expect(refusal).toBeNull();
+    expect(text).not.toContain("joe@");
+    expect(text).not.toContain("ple.com");
+    const said = events.map((event) => event.choices?.[0].delta?.content ?? event.choices?.[0].text ?? event.candidates?.[0].content.parts[0].text ?? "").join("");
+    expect(said).toBe("Write to [REDACTED:email] today.");
+  });
+
+  test("comes with the last of the text, when nothing goes on behind it", () => {
+    const { events, steps } = through("chat", [chat("Mail ", null), chat("joe@example.com", "stop"), { choices: [], usage: {} }, "[DONE]"]);
+    expect(events.map((event) => event.choices?.[0]?.delta.content ?? null)).toEqual(["Mail ", "[REDACTED:email]", null, null]);
+    expect(steps).toEqual([1, 1, 3, 4]);
+  });
+
+  test("behind which another choice went on is the end of its own", () => {
+    const other = { choices: [{ index: 1, delta: { content: "Well." }, finish_reason: null }] };
+    const { refusal, text } = through("chat", [chat("Write to joe@exam", "stop"), other, chat("ple.com", "stop")]);
+    expect(refusal?.code).toBe("upstream_invalid_response");
+    expect(text).not.toContain("ple.com");
+  });
+});
+
 const chunk = (...choices: object[]) => ({ id: "c", choices });
 const delta = (index: number, given: object, finish: string | null = null) => ({ index, delta: given, finish_reason: finish });
 
 describe("chat", () => {
+  test("calls that all have the same index are redacted each by itself", () => {
+    const named = (id: string, given: string) => chunk(delta(0, { tool_calls: [{ index: 0, id, type: "function", function: { name: "mail", arguments: given } }] }));
+    const more = (given: string) => chunk(delta(0, { tool_calls: [{ index: 0, function: { arguments: given } }] }));
+    const { events } = through("chat", [named("a", '{"to":"joe@'), more('example.com"}'), named("b", ""), more('{"to":'), more('"Oslo"}'), chunk(delta(0, {}, "tool_calls"))]);
+    const calls: string[] = [];
+    for (const call of events.flatMap((event) => event.choices[0].delta.tool_calls ?? [])) {
+      if (call.id !== undefined) calls.push("");
+      calls.push(calls.pop() + call.function.arguments);
+    }
+    expect(calls.map((given) => JSON.parse(given))).toEqual([{ to: "[REDACTED:email]" }, { to: "Oslo" }]);
+    const body = { choices: [{ index: 0, message: { tool_calls: ["joe@example.com", "Oslo"].map((to, at) => ({ index: 0, id: `c${at}`, function: { name: "mail", arguments: JSON.stringify({ to }) } })) }, finish_reason: "tool_calls" }] };
+    new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
+    expect(body.choices[0]?.message.tool_calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ to: "[REDACTED:email]" }, { to: "Oslo" }]);
+  });
+
   test("two choices in one stream are two texts", () => {
     const { events } = through("chat", [
       chunk(delta(0, { content: "Mail joe" }), delta(1, { content: "Call 4539 1488" })),

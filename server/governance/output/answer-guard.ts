@@ -28,6 +28,9 @@ export class AnswerGuard {
   private readonly wholes = new Map<string, string>();
   private remembered = 0;
   private counted = -1;
+  /** A frame that tells a reason to finish: whether its texts end with it, the next frame says. */
+  private finishing: { readonly frame: Frame; readonly contents: AnswerContents } | null = null;
+  private readonly finished = new Set<string>();
   private refused: Refusal | null = null;
   private heard = "";
 
@@ -48,7 +51,7 @@ export class AnswerGuard {
   /** A complete answer; its body is changed in place. Returns whether it was. */
   whole(body: JsonObject): boolean {
     const frame: Frame = { bytes: new Uint8Array(0), body, closes: false, changed: false };
-    this.guarded(frame, body, true);
+    this.guarded(frame, this.texts.contents(body, true));
     return frame.changed;
   }
 
@@ -57,17 +60,37 @@ export class AnswerGuard {
     if (this.refusal !== null) return [];
     if (frame.closes) return [...this.end(), frame];
     if (frame.body === null) return [frame];
-    return this.counting(this.guarded(frame, frame.body, false));
+    const contents = this.texts.contents(frame.body, false);
+    const before = this.finish(contents);
+    if (this.refusal !== null) return [];
+    if (contents.finishes.length === 0) return this.counting([...before, ...this.guarded(frame, contents)]);
+    this.finishing = { frame, contents };
+    return this.counting(before);
   }
 
   /** Nothing more comes: what was held. */
   end(): Frame[] {
     if (this.refusal !== null) return [];
-    return this.counting(this.ended([""], null, []));
+    return this.counting([...this.finish(null), ...this.ended([""], null, [])]);
   }
 
-  private guarded(frame: Frame, body: JsonObject, whole: boolean): Frame[] {
-    const contents = this.texts.contents(body, whole);
+  /**
+   * Lets the frame go that told a reason to finish, now that `next` has come, or nothing. A text that goes on in `next` had
+   * not ended: what was held of it stays held, so that no value stands half before the reason and half behind it.
+   */
+  private finish(next: AnswerContents | null): Frame[] {
+    const goesOn = (prefix: string) => next !== null && (next.pieces.some(({ channel, holder, key }) => channel.startsWith(prefix) && holder[key] !== "") || next.calls.some(({ group }) => group.startsWith(prefix)));
+    if (this.run.surface.enforces && [...this.finished].some(goesOn)) this.refused = refuse("upstream_invalid_response", "The model's provider went on with an answer that it had ended.");
+    const { finishing } = this;
+    this.finishing = null;
+    if (finishing === null || this.refusal !== null) return [];
+    const { frame, contents } = finishing;
+    const taken = new Set(contents.finishes.filter(goesOn));
+    for (const prefix of contents.finishes) if (!taken.has(prefix)) this.finished.add(prefix);
+    return this.guarded(frame, { pieces: contents.pieces, wholes: contents.wholes, calls: contents.calls, finishes: [], tokens: contents.tokens, ends: contents.ends.filter((prefix) => !taken.has(prefix)) });
+  }
+
+  private guarded(frame: Frame, contents: AnswerContents): Frame[] {
     this.guardTexts(frame, contents, this.run);
     // What a block left behind in the frame was not looked at.
     if (this.run.blocked !== null) return contents.calls.length + contents.wholes.length + contents.ends.length > 0 ? [] : [frame];
@@ -176,7 +199,7 @@ export class AnswerGuard {
 
   private released(group: CallGroup): Frame[] {
     let changed = false;
-    for (const call of group.calls.values()) {
+    for (const call of group.calls) {
       const text = call.freeform ? this.run.text(call.arguments) : this.run.json(call.arguments);
       if (this.refusal !== null) return [];
       if (!this.heard.includes(text)) this.hear(`\n\n${text}`);

@@ -1,7 +1,7 @@
 import { concat } from "../../wire/sse-frames.ts";
 import type { StreamCodec, StreamPiece } from "../../wire/stream.ts";
 import type { OutputForm } from "./answer-formats.ts";
-import { ArrayFraming, EventFraming, type Frame, type Framing } from "./frames.ts";
+import { type Frame, type Framing, framingOf } from "./frames.ts";
 import { OuterStream } from "./outer-stream.ts";
 
 /** A stream in the caller's format that is looked at frame by frame. */
@@ -10,7 +10,7 @@ export abstract class FramedStream extends OuterStream {
 
   constructor(inner: StreamCodec, form: OutputForm["framing"]) {
     super(inner);
-    this.framing = form === "events" ? new EventFraming() : new ArrayFraming();
+    this.framing = framingOf(form);
   }
 
   protected written(frames: readonly Frame[]): StreamPiece {

@@ -26,6 +26,10 @@ export interface Framing {
   write(frame: Frame): Uint8Array;
 }
 
+export function framingOf(form: "events" | "array"): Framing {
+  return form === "events" ? new EventFraming() : new ArrayFraming();
+}
+
 /** Server-sent events. What was not changed keeps its bytes. */
 export class EventFraming implements Framing {
   private readonly cutter = new FrameCutter();
@@ -54,7 +58,7 @@ function eventFrame(bytes: Uint8Array): Frame {
 }
 
 /** One JSON array in pieces. */
-export class ArrayFraming implements Framing {
+class ArrayFraming implements Framing {
   private readonly cutter = new ArrayCutter();
   private open = false;
 

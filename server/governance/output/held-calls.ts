@@ -31,6 +31,16 @@ export class HeldCall {
     this.arguments = all;
   }
 
+  /** Whether its arguments are a whole JSON text: nothing more belongs to them. */
+  get isWhole(): boolean {
+    try {
+      JSON.parse(this.arguments);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
   /** Says the arguments anew in every place that tells them. */
   rewrite(text: string): void {
     this.arguments = text;
@@ -50,7 +60,9 @@ export class HeldCall {
 /** Calls whose frames wait together until all of them are complete. */
 export class CallGroup {
   readonly open = new Set<string>();
-  readonly calls = new Map<string, HeldCall>();
+  readonly calls: HeldCall[] = [];
+  /** The newest call of each channel. */
+  private readonly newest = new Map<string, HeldCall>();
   readonly frames: Frame[] = [];
   private bytes = 0;
 
@@ -62,10 +74,12 @@ export class CallGroup {
     this.frames.push(frame);
     this.bytes += frame.bytes.byteLength;
     for (const piece of pieces) {
-      let call = this.calls.get(piece.channel);
-      if (call === undefined) {
+      let call = this.newest.get(piece.channel);
+      // Some servers give every call the same index: a name behind whole arguments is that of another call.
+      if (call === undefined || (piece.form === "piece" && piece.name !== null && call.isWhole)) {
         call = new HeldCall();
-        this.calls.set(piece.channel, call);
+        this.newest.set(piece.channel, call);
+        this.calls.push(call);
       }
       call.add(piece);
     }
@@ -74,7 +88,8 @@ export class CallGroup {
   /** Takes in another group that shares a frame with this one. */
   merge(other: CallGroup): void {
     for (const key of other.open) this.open.add(key);
-    for (const [channel, call] of other.calls) this.calls.set(channel, call);
+    for (const [channel, call] of other.newest) this.newest.set(channel, call);
+    this.calls.push(...other.calls);
     this.frames.push(...other.frames);
     this.bytes += other.bytes;
   }

@@ -3,7 +3,7 @@ import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { ambiguous } from "../ambiguous.ts";
-import { readPieces, readWhole, textOfEvents, textOfReply } from "../answers/caller-answer.ts";
+import { wordsOfPieces, wordsOfWhole } from "../answers/answer-words.ts";
 import { KeptStream } from "../answers/kept-stream.ts";
 import { abortReason, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
@@ -76,15 +76,14 @@ export class SemanticPolicies implements RequestControl {
 
   private async onWhole(call: Call, conversation: Conversation, policies: Policies, answer: WholeAnswer): Promise<Answer | Refusal> {
     if (answer.failure !== null) return answer;
-    const reply = readWhole(conversation, answer.body);
-    return (await this.apply(call, policies, "output", reply === null ? null : textOfReply(reply))) ?? answer;
+    return (await this.apply(call, policies, "output", wordsOfWhole(conversation, answer.body))) ?? answer;
   }
 
   private async onStream(call: Call, conversation: Conversation, policies: Policies, answer: StreamAnswer): Promise<Answer | Refusal> {
     if (policies.every(({ mode }) => mode === "shadow")) return this.watched(call, conversation, policies, answer);
     const held = await hold(call, answer, answer.idleMs ?? this.parts.idleMs);
     settle(call, streamUsage(answer));
-    const given = isRefusal(held) ? held : ((await this.apply(call, policies, "output", textOfEvents(readPieces(conversation, held.pieces).events))) ?? held.answer);
+    const given = isRefusal(held) ? held : ((await this.apply(call, policies, "output", wordsOfPieces(conversation, held.pieces))) ?? held.answer);
     return given;
   }
 
@@ -94,7 +93,7 @@ export class SemanticPolicies implements RequestControl {
     let asked: Question[] = [];
     call.beforeRecord.push(() => {
       if (kept.pieces === null) return;
-      const text = textOfEvents(readPieces(conversation, kept.pieces).events);
+      const text = wordsOfPieces(conversation, kept.pieces);
       asked = policies.map((policy): Question => ({ call, policy, direction: "output", text })).filter((question) => !this.recalled(question));
     });
     call.whenEnded.push(() => {

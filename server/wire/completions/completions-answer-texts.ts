@@ -1,5 +1,5 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
-import { objectsOf } from "../openai/loose-fields.ts";
+import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 
 /** A legacy completion, or a chunk of one. */
 export const completionsAnswerTexts: AnswerTexts = {
@@ -10,7 +10,7 @@ export const completionsAnswerTexts: AnswerTexts = {
       const index = typeof choice.index === "number" ? choice.index : at;
       for (const name of ["text", "reasoning"]) contents.piece(`${index}.${name}`, choice, name);
       contents.token(choice, "logprobs", null);
-      if (!whole && choice.finish_reason !== null && choice.finish_reason !== undefined) contents.ends.push(`${index}.`);
+      if (!whole && filledOf(choice.finish_reason) !== null) contents.finish(`${index}.`);
     }
     if (whole) contents.ends.push("");
     return contents;

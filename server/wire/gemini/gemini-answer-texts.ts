@@ -1,5 +1,6 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import type { JsonObject } from "../document.ts";
+import { visitEvery } from "../openai/text-places.ts";
 import { member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
 
 const SOURCES = ["groundingMetadata", "citationMetadata"] as const;
@@ -21,7 +22,7 @@ export const geminiAnswerTexts: AnswerTexts = {
       contents.ends.push(`${index}.calls`);
       contents.token(candidate, spellingIn(candidate, "logprobsResult"), undefined);
       sourceContents(candidate, contents);
-      if (!whole && textIn(candidate, "finishReason") !== null) contents.ends.push(`${index}.`);
+      if (!whole && textIn(candidate, "finishReason") !== null) contents.finish(`${index}.`);
     }
     if (whole) contents.ends.push("");
     return contents;
@@ -55,6 +56,8 @@ function partContents(part: JsonObject, index: number, channel: string, contents
   if (code !== null) contents.whole(code, spellingIn(code, "code"));
   const result = objectIn(part, "codeExecutionResult");
   if (result !== null) contents.whole(result, spellingIn(result, "output"));
+  const answered = objectIn(part, "toolResponse");
+  if (answered !== null) visitEvery("tool", answered, spellingIn(answered, "response"), "candidates", (_role, _kind, holder, key) => contents.whole(holder, key));
 }
 
 /** What an answer rests on: it repeats the answer's own words beside those of its sources. */
@@ -67,11 +70,20 @@ function sourceContents(candidate: JsonObject, contents: ContentsList): void {
       else contents.whole(grounding, spellingIn(grounding, name));
     }
     for (const support of objectsIn(grounding, "groundingSupports")) wordsIn(objectIn(support, "segment"), contents);
-    for (const chunk of objectsIn(grounding, "groundingChunks")) for (const name of ["web", "retrievedContext", "maps", "image"]) wordsIn(objectIn(chunk, name), contents);
+    for (const chunk of objectsIn(grounding, "groundingChunks")) chunkContents(chunk, contents);
     const entry = objectIn(grounding, "searchEntryPoint");
     if (entry !== null) contents.whole(entry, spellingIn(entry, "renderedContent"));
   }
   if (citations != null) for (const name of ["citationSources", "citations"]) for (const source of objectsIn(citations, name)) wordsIn(source, contents);
+}
+
+function chunkContents(chunk: JsonObject, contents: ContentsList): void {
+  for (const name of ["web", "retrievedContext", "maps", "image"]) wordsIn(objectIn(chunk, name), contents);
+  const retrieved = objectIn(chunk, "retrievedContext");
+  if (retrieved !== null) wordsIn(objectIn(retrieved, "ragChunk"), contents);
+  const place = objectIn(chunk, "maps");
+  const sources = place === null ? null : objectIn(place, "placeAnswerSources");
+  if (sources !== null) for (const name of ["reviewSnippets", "reviewSnippet"]) for (const snippet of objectsIn(sources, name)) for (const word of ["title", "review"]) contents.whole(snippet, word);
 }
 
 function wordsIn(holder: JsonObject | null, contents: ContentsList): void {

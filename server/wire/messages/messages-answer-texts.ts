@@ -1,7 +1,8 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
-import { visitMembers } from "../openai/text-places.ts";
+import { holdsText } from "../openai/text-places.ts";
+import { isProse } from "./text-slots.ts";
 
 const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
 
@@ -51,12 +52,28 @@ function blockContents(block: JsonObject, index: number, contents: ContentsList)
     contents.piece(`${index}.text`, block, "text");
     for (const [citation] of objectsOf(block.citations)) citationTexts(citation, contents);
   } else if (block.type === "thinking") contents.piece(`${index}.thinking`, block, "thinking");
-  else if (block.type !== "redacted_thinking") visitMembers("assistant", block, "content", (_role, kind, holder, key) => contents.whole(holder, key, kind));
+  else if (block.type !== "redacted_thinking") resultContents(block, contents);
+}
+
+/** What a hosted tool answered, and blocks this gateway has no closer knowledge of. */
+function resultContents(block: JsonObject, contents: ContentsList): void {
+  for (const [name, value] of Object.entries(block)) {
+    const isText = holdsText(name) || isProse(block, name);
+    if (typeof value === "string") {
+      if (isText) contents.whole(block, name);
+    } else if (Array.isArray(value)) {
+      for (const [at, inner] of value.entries()) {
+        if (isObject(inner)) resultContents(inner, contents);
+        else if (isText) contents.whole(value, at);
+      }
+    } else if (isObject(value)) resultContents(value, contents);
+  }
 }
 
 function deltaContents(delta: JsonObject, index: number, contents: ContentsList): void {
   contents.piece(`${index}.text`, delta, "text");
   contents.piece(`${index}.thinking`, delta, "thinking");
+  contents.piece(`${index}.content`, delta, "content");
   if (typeof delta.partial_json === "string") contents.calls.push({ channel: `${index}.call`, group: `${index}.call`, name: null, place: { holder: delta, key: "partial_json" }, form: "piece" });
   const citation = objectOf(delta.citation);
   if (citation !== null) citationTexts(citation, contents);

@@ -130,6 +130,23 @@ describe("what governance sees of a Messages request", () => {
     expect(JSON.parse(request.outbound({ model: "m", ...UNCHANGED })).tools).toBeUndefined();
   });
 
+  test("tools that are put on offer between the messages are tools like any other", () => {
+    const added = (tool: object) => ({ role: "system", content: [{ type: "tool_addition", tool }] });
+    const definition = { name: "run_sql", description: "Runs SQL.", input_schema: { type: "object" } };
+    const hi = { role: "user", content: "hi" };
+    const more = { role: "system", content: [{ type: "text", text: "More." }, { type: "tool_addition", tool: { type: "tool_reference", name: "late" } }] };
+    const request = read(body({ messages: [hi, added({ type: "tool_definition", definition }), more], tools: [{ name: "late", input_schema: {}, defer_loading: true }], tool_choice: { type: "tool", name: "run_sql" } }));
+    expect(request.tools).toEqual(["late", "run_sql", "late"]);
+    expect(request.texts().map(({ role, text }) => [role, text])).toContainEqual(["tool_definition", "Runs SQL."]);
+    request.removeTools(new Set(["run_sql"]));
+    expect(request.tools).toEqual(["late", "late"]);
+    const left = JSON.parse(request.outbound({ model: "m", ...UNCHANGED }));
+    expect([left.messages, left.tools.length, left.tool_choice]).toEqual([[hi, more], 1, undefined]);
+    request.removeTools(new Set(["late"]));
+    expect(request.body).toMatchObject({ messages: [hi, { role: "system", content: [{ type: "text", text: "More." }] }] });
+    expect(request.outbound({ model: "m", ...UNCHANGED })).not.toContain("late");
+  });
+
   test("instructions can be put before and behind the caller's own", () => {
     const request = read(body({ system: [{ type: "text", text: "own", cache_control: { type: "ephemeral" } }] }));
     request.addInstructions(["first"], ["last"]);

@@ -5,6 +5,7 @@ import type { InboundRequest, OutboundChanges, TextSlot } from "../inbound.ts";
 import { checkVersion, refusesSampling } from "./messages-version.ts";
 import { requestProblems } from "./request-checks.ts";
 import { textSlots } from "./text-slots.ts";
+import { definitionsBetween, removeToolsBetween, toolsBetween } from "./tools-between.ts";
 
 export { checkVersion };
 
@@ -84,18 +85,23 @@ export class MessagesRequest implements InboundRequest {
   }
 
   get tools(): readonly string[] {
-    return this.toolList.map(toolName);
+    return [...this.toolList, ...toolsBetween(this.body)].map(toolName);
   }
 
   removeTools(names: ReadonlySet<string>): void {
+    const between = removeToolsBetween(this.body, (tool) => names.has(toolName(tool)));
+    if (between) {
+      this.document.touch("messages");
+      this.slots = null;
+    }
     const tools = this.toolList;
     const kept = tools.filter((tool) => !names.has(toolName(tool)));
-    if (kept.length === tools.length) return;
-    this.document.set("tools", kept.length === 0 ? undefined : kept);
+    if (kept.length === tools.length && !between) return;
+    if (kept.length < tools.length) this.document.set("tools", kept.length === 0 ? undefined : kept);
     const choice = this.body.tool_choice;
     const forced = isObject(choice) && choice.type === "tool" && typeof choice.name === "string" && names.has(choice.name);
     // A choice is refused without tools, and so is the choice of a tool that is not there.
-    if (choice !== undefined && (kept.length === 0 || forced)) this.document.set("tool_choice", undefined);
+    if (choice !== undefined && (this.tools.length === 0 || forced)) this.document.set("tool_choice", undefined);
   }
 
   get instructions(): string | null {
@@ -116,7 +122,8 @@ export class MessagesRequest implements InboundRequest {
   }
 
   definitions(): readonly TextSlot[] {
-    return definitionTexts(this.body, ["tools", "output_format", "output_config"], (member) => this.document.touch(member));
+    const touch = (member: string) => this.document.touch(member);
+    return [...definitionTexts(this.body, ["tools", "output_format", "output_config"], touch), ...definitionTexts({ tools: definitionsBetween(this.body) }, ["tools"], () => touch("messages"))];
   }
 
   get inputCharacters(): number {

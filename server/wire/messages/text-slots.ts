@@ -25,10 +25,17 @@ class Place implements TextSlot {
 }
 
 /** Members of a block that hold words for the model, in blocks this gateway has no closer knowledge of as well. */
-const PROSE: ReadonlySet<string> = new Set(["text", "content", "title", "context", "stdout", "stderr", "query"]);
+const PROSE: ReadonlySet<string> = new Set(["text", "content", "title", "context", "stdout", "stderr", "lines", "query", "cited_text", "document_title", "error_message"]);
 const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp_tool_use"]);
+/** Blocks that bring tools along, whose descriptions are nobody's own instruction. */
+const BRINGING_TOOLS: ReadonlySet<unknown> = new Set(["tool_addition", "mcp_tool_listing"]);
 /** Nothing in these can be read, or it is sealed. */
 const WORDLESS: ReadonlySet<unknown> = new Set(["image", "redacted_thinking", "container_upload"]);
+
+/** Whether a member of a block, or of what a hosted tool answered, holds words. */
+export function isProse(holder: JsonObject, name: string): boolean {
+  return PROSE.has(name) || (name === "data" && holder.type === "text") || (name === "source" && holder.type === "search_result");
+}
 
 /**
  * Every text of a Messages body that the model would read, in order. `touch` is told the top-level member a replacement
@@ -44,6 +51,7 @@ export function textSlots(body: JsonObject, touch: (member: string) => void): Te
   };
   visitToolTexts(body.tools, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", () => touch("tools"))));
   walk(body, "system", "system", "system");
+  for (const { holder, member } of summaryInstructions(body)) slots.push(textMember(holder, "instructions", "user", () => touch(member)));
   if (Array.isArray(body.messages)) {
     for (const message of body.messages) {
       if (!isObject(message)) continue;
@@ -53,9 +61,17 @@ export function textSlots(body: JsonObject, touch: (member: string) => void): Te
   return slots;
 }
 
-function textMember(holder: JsonObject, name: string, role: Role, changed: () => void): TextSlot {
-  return new Place(role, "text", holder[name] as string, (text) => {
-    holder[name] = text;
+/** What a caller says of how a conversation that grew long is summed up. */
+function summaryInstructions(body: JsonObject): { readonly holder: JsonObject; readonly member: string }[] {
+  const edits = isObject(body.context_management) && Array.isArray(body.context_management.edits) ? body.context_management.edits : [];
+  const told = [{ holder: body.compaction, member: "compaction" }, ...edits.map((holder) => ({ holder, member: "context_management" }))];
+  return told.flatMap(({ holder, member }) => (isObject(holder) && typeof holder.instructions === "string" ? [{ holder, member }] : []));
+}
+
+function textMember(holder: JsonObject | JsonValue[], name: string | number, role: Role, changed: () => void): TextSlot {
+  const places = holder as Record<string | number, JsonValue>;
+  return new Place(role, "text", places[name] as string, (text) => {
+    places[name] = text;
     changed();
   });
 }
@@ -63,6 +79,7 @@ function textMember(holder: JsonObject, name: string, role: Role, changed: () =>
 function blockSlots(block: JsonObject, role: Role, changed: () => void, slots: TextSlot[]): void {
   const { type } = block;
   if (WORDLESS.has(type)) return;
+  if (BRINGING_TOOLS.has(type)) return visitToolTexts(block, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", changed)));
   if (type === "thinking") {
     if (typeof block.thinking === "string") slots.push(thought(block, role, changed));
   } else if (CALLS.has(type)) {
@@ -90,14 +107,15 @@ function thought(block: JsonObject, role: Role, changed: () => void): TextSlot {
 
 function proseSlots(holder: JsonObject, role: Role, changed: () => void, slots: TextSlot[]): void {
   for (const [name, value] of Object.entries(holder)) {
-    if (name === "cache_control" || name === "citations") continue;
+    if (name === "cache_control") continue;
     if (typeof value === "string") {
       if (name === "data" && holder.type === "base64" && typeof holder.media_type === "string" && isTextType(holder.media_type)) slots.push(base64Slot(holder, name, role, changed));
-      const plainDocument = name === "data" && holder.type === "text";
-      const sourceName = name === "source" && holder.type === "search_result";
-      if (PROSE.has(name) || plainDocument || sourceName) slots.push(textMember(holder, name, role, changed));
+      if (isProse(holder, name)) slots.push(textMember(holder, name, role, changed));
     } else if (Array.isArray(value)) {
-      for (const inner of value) if (isObject(inner)) blockSlots(inner, role, changed, slots);
+      for (const [at, inner] of value.entries()) {
+        if (isObject(inner)) blockSlots(inner, role, changed, slots);
+        else if (typeof inner === "string" && PROSE.has(name)) slots.push(textMember(value, at, role, changed));
+      }
     } else if (isObject(value)) {
       blockSlots(value, role, changed, slots);
     }

@@ -1,10 +1,12 @@
 import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import type { JsonObject } from "../document.ts";
-import { annotationsTexts } from "./annotation-texts.ts";
+import { annotationsTexts, findingTexts } from "./annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
 
 /** Members of a message that hold texts: content, and what servers name reasoning. */
-const TEXTS = ["content", "refusal", "reasoning_content", "reasoning", "reasoning_details"] as const;
+const TEXTS = ["content", "refusal", "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"] as const;
+/** Where Azure tells of the data and Groq of the tools it answered from. */
+const FINDINGS = ["context", "executed_tools"] as const;
 
 /** A chat completion, or a chunk of one. */
 export const chatAnswerTexts: AnswerTexts = {
@@ -16,7 +18,7 @@ export const chatAnswerTexts: AnswerTexts = {
       const message = objectOf(choice.delta) ?? objectOf(choice.message);
       if (message !== null) messageContents(message, index, contents);
       contents.token(choice, "logprobs", null);
-      if (!whole && choice.finish_reason !== null && choice.finish_reason !== undefined) contents.ends.push(`${index}.`);
+      if (!whole && filledOf(choice.finish_reason) !== null) contents.finish(`${index}.`);
     }
     if (whole) contents.ends.push("");
     return contents;
@@ -24,7 +26,7 @@ export const chatAnswerTexts: AnswerTexts = {
   continuation(body) {
     for (const [choice] of objectsOf(body.choices)) {
       const delta = objectOf(choice.delta);
-      for (const name of ["role", "tool_calls", "function_call", "annotations"]) delete delta?.[name];
+      for (const name of ["role", "tool_calls", "function_call", "annotations", ...FINDINGS]) delete delta?.[name];
     }
   },
 };
@@ -43,6 +45,7 @@ function messageContents(message: JsonObject, index: number, contents: ContentsL
     textPieces(message, name, `${index}.${name}`, contents, 0);
   }
   annotationsTexts(message, contents);
+  for (const name of FINDINGS) findingTexts(message, name, contents);
   const audio = objectOf(message.audio);
   if (audio !== null) contents.piece(`${index}.audio`, audio, "transcript");
   const group = `${index}.calls`;
@@ -50,8 +53,14 @@ function messageContents(message: JsonObject, index: number, contents: ContentsL
     const channel = `${group}.${typeof call.index === "number" ? call.index : at}`;
     const custom = objectOf(call.custom);
     const holder = custom ?? objectOf(call.function);
-    contents.calls.push({ channel, group, name: filledOf(holder?.name), place: holder === null ? null : { holder, key: custom === null ? "arguments" : "input" }, form: "piece", freeform: custom !== null });
+    const key = custom === null ? "arguments" : "input";
+    contents.calls.push({ channel, group, name: filledOf(holder?.name), place: holder === null ? null : { holder, key }, form: formOf(holder?.[key]), freeform: custom !== null });
   }
   const legacy = objectOf(message.function_call);
-  if (legacy !== null) contents.calls.push({ channel: `${group}.function`, group, name: filledOf(legacy.name), place: { holder: legacy, key: "arguments" }, form: "piece" });
+  if (legacy !== null) contents.calls.push({ channel: `${group}.function`, group, name: filledOf(legacy.name), place: { holder: legacy, key: "arguments" }, form: formOf(legacy.arguments) });
+}
+
+/** Some servers give arguments as the object they are. */
+function formOf(given: unknown): "piece" | "object" {
+  return objectOf(given) === null ? "piece" : "object";
 }

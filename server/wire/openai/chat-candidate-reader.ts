@@ -46,7 +46,7 @@ export class CandidateReader {
       this.piece("refusal", filledOf(delta.refusal));
       for (const [fragment] of objectsOf(delta.tool_calls)) this.fragment(fragment);
     }
-    if (choice.finish_reason !== null && choice.finish_reason !== undefined) this.stop(choice.finish_reason, filledOf(choice.stop_reason), filledOf(choice.stop_detail));
+    if (filledOf(choice.finish_reason) !== null) this.stop(choice.finish_reason, filledOf(choice.stop_reason), filledOf(choice.stop_detail));
   }
 
   stop(finish: unknown, stopSequence: string | null, stopDetail: string | null): void {

@@ -5,7 +5,7 @@ import { BodyChecks, MOST_PROBLEMS } from "./body-checks.ts";
 import { objectOf } from "./loose-fields.ts";
 import { toolNames, toolsWithout } from "./offered-tools.ts";
 import { OpenAiRequest } from "./openai-request.ts";
-import { TextMeasure, type TextVisitor, visitArguments, visitTexts } from "./text-places.ts";
+import { TextMeasure, type TextVisitor, visitArguments, visitEvery, visitTexts } from "./text-places.ts";
 
 /** What `web_search_options` offers the model, by the name the same tool has elsewhere. */
 const WEB_SEARCH = "web_search";
@@ -49,9 +49,9 @@ export class ChatRequest extends OpenAiRequest {
 
   protected visitAll(visit: TextVisitor): void {
     visitDefinitions(this.body, visit);
+    visitEvery("user", this.body, "documents", "documents", visit);
     for (const message of this.messages) visitMessage(message, visit);
-    const prediction = objectOf(this.body.prediction);
-    if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", visit);
+    visitPrediction(this.body, visit);
   }
 
   protected promptEdit(systemPrompt: string): readonly [string, string] {
@@ -83,9 +83,9 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
   checks.model();
   const measure = new TextMeasure();
   visitDefinitions(document.value, measure.visit);
+  visitEvery("user", document.value, "documents", "documents", measure.visit);
   checkMessages(document.value.messages, checks, measure);
-  const prediction = objectOf(document.value.prediction);
-  if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", measure.visit);
+  visitPrediction(document.value, measure.visit);
   checks.boolean("stream");
   checks.object("stream_options");
   checks.number("temperature");
@@ -99,6 +99,11 @@ export function readChatRequest(bytes: Uint8Array): ChatRequest | { readonly fie
 
 function visitDefinitions(body: JsonObject, visit: TextVisitor): void {
   for (const member of ["tools", "functions"]) if (body[member] !== undefined) visitToolTexts(body[member], (holder) => visit("tool_definition", "text", holder, "description", member));
+}
+
+function visitPrediction(body: JsonObject, visit: TextVisitor): void {
+  const prediction = objectOf(body.prediction);
+  if (prediction !== null) visitTexts("assistant", prediction, "content", "prediction", visit);
 }
 
 /** One pass: checked and measured together. */
@@ -129,7 +134,7 @@ function roleOf(role: unknown): TextSlot["role"] {
 
 function visitMessage(message: JsonObject, visit: TextVisitor): void {
   const role = roleOf(message.role);
-  for (const name of ["reasoning_content", "reasoning", "content", "refusal"]) if (message[name] !== undefined) visitTexts(role, message, name, "messages", visit);
+  for (const name of ["reasoning_content", "reasoning", "reasoning_details", "thinking_blocks", "content", "refusal"]) if (message[name] !== undefined) visitTexts(role, message, name, "messages", visit);
   if (Array.isArray(message.tool_calls)) {
     for (const call of message.tool_calls) {
       if (!isObject(call)) continue;

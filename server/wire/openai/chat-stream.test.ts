@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { chatCodec } from "./chat-codec.ts";
 import { ChatStream } from "./chat-stream.ts";
 
 const encoder = new TextEncoder();
@@ -34,6 +35,15 @@ describe("a chat stream on its way through", () => {
 
   test("a caller who asked for usage gets its frame", () => {
     expect(run(new ChatStream({ hideUsage: false }), FRAMES.join("") + DONE, 11).out).toBe(FRAMES.join(""));
+  });
+
+  test("an empty reason to finish is none", () => {
+    const begun = [frame(chunk({ content: "Well" }, "")), frame(chunk({ content: " done" }, ""))];
+    expect(run(new ChatStream({ hideUsage: true }), begun.join(""), 11).complete).toBe(false);
+    expect(run(new ChatStream({ hideUsage: true }), begun.join("") + frame(chunk({}, "stop")), 11).complete).toBe(true);
+    const reader = chatCodec.streamReader();
+    const events = [...reader.push(encoder.encode(begun.join(""))), ...reader.end().events];
+    expect(events.flatMap((event) => (event.kind === "delta" ? event.text : []))).toEqual(["Well", " done"]);
   });
 
   test("a stream that stops before its answer ends is torn", () => {

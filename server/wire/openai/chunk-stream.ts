@@ -2,6 +2,7 @@ import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.
 import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
 import type { Usage } from "../usage.ts";
+import { filledOf } from "./loose-fields.ts";
 import { usageOf } from "./usage.ts";
 
 const DONE = "[DONE]";
@@ -105,7 +106,7 @@ export abstract class ChunkStream implements StreamCodec, FrameReader {
     if (!Array.isArray(choices)) return true;
     for (const [place, choice] of (choices as (Choice | null)[]).entries()) {
       if (choice === null || typeof choice !== "object") continue;
-      if (choice.finish_reason !== null && choice.finish_reason !== undefined) this.finished.add(choice.index ?? place);
+      if (filledOf(choice.finish_reason) !== null) this.finished.add(choice.index ?? place);
       const length = this.lengthOf(choice);
       this.outputLength += length;
       if (length > 0 || this.finished.size > 0) this.begun = true;

@@ -1,13 +1,16 @@
 import type { TextSlot } from "../inbound.ts";
 
-/** Where one text stands: `holder[key]` is the string, inside the body's top-level `member`. */
+/** Where one text stands: `holder[key]` is the string, or the object of arguments, inside the body's top-level `member`. */
 export type TextVisitor = (role: TextSlot["role"], kind: TextSlot["kind"], holder: Record<string | number, unknown>, key: string | number, member: string) => void;
 
 /** Deeper than any vendor nests what a model reads. */
 const MAX_DEPTH = 16;
 
 /** Members that hold texts, or further places of texts, in the order a model reads them. */
-const TEXT_MEMBERS = ["text", "refusal", "thinking", "summary", "content", "code", "input", "output", "outputs", "results", "logs", "stdout", "stderr", "operation", "diff", "error", "action", "command", "commands", "queries", "query"] as const;
+const TEXT_MEMBERS = ["text", "refusal", "thinking", "summary", "content", "code", "input", "output", "outputs", "results", "logs", "stdout", "stderr", "operation", "diff", "error", "message", "reason", "action", "command", "commands", "queries", "query", "transcript", "result", "revised_prompt"] as const;
+const TEXT_NAMES: ReadonlySet<string> = new Set(TEXT_MEMBERS);
+/** Its result is bytes. */
+const IMAGE = "image_generation_call";
 
 /**
  * Visits every text below `holder[key]`: the string itself, those of a list, and those an object holds under the names
@@ -28,16 +31,36 @@ export function visitTexts(role: TextSlot["role"], holder: object, key: string |
   visitMembers(role, value, member, visit, depth + 1);
 }
 
+/** Whether members of this name hold texts. */
+export function holdsText(name: string): boolean {
+  return TEXT_NAMES.has(name);
+}
+
 /** Visits the texts an object holds. */
 export function visitMembers(role: TextSlot["role"], object: object, member: string, visit: TextVisitor, depth = 0): void {
   const places = object as Record<string, unknown>;
-  for (const name of TEXT_MEMBERS) if (places[name] !== undefined) visitTexts(role, places, name, member, visit, depth);
+  for (const name of TEXT_MEMBERS) if (places[name] !== undefined && !(name === "result" && places.type === IMAGE)) visitTexts(role, places, name, member, visit, depth);
   visitArguments(places, member, visit);
 }
 
-/** The arguments of a tool call, where `holder` has them as JSON text. */
+/** The arguments of a tool call: JSON text, or the object itself, which some servers take as well. */
 export function visitArguments(holder: Record<string, unknown>, member: string, visit: TextVisitor): void {
-  if (typeof holder.arguments === "string" && holder.arguments !== "") visit("assistant", "arguments", holder, "arguments", member);
+  const { arguments: given } = holder;
+  if (given !== "" && (typeof given === "string" || (typeof given === "object" && given !== null))) visit("assistant", "arguments", holder, "arguments", member);
+}
+
+/** Visits every string below `holder[key]`, under whatever name: where servers give the model whole objects to read. */
+export function visitEvery(role: TextSlot["role"], holder: object, key: string | number, member: string, visit: TextVisitor, depth = 0): void {
+  const places = holder as Record<string | number, unknown>;
+  const value = places[key];
+  if (typeof value === "string" && value !== "") visit(role, "text", places, key, member);
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return;
+  for (const name of Object.keys(value)) visitEvery(role, value, name, member, visit, depth + 1);
+}
+
+function textAt(holder: Record<string | number, unknown>, key: string | number): string {
+  const value = holder[key];
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** Adds up what the controls and estimates need of the texts, without making a slot for each. */
@@ -46,7 +69,7 @@ export class TextMeasure {
   characters = 0;
 
   readonly visit: TextVisitor = (role, kind, holder, key) => {
-    const text = holder[key] as string;
+    const text = textAt(holder, key);
     this.characters += text.length;
     if (role === "system" && kind === "text") this.parts.push(text);
   };
@@ -74,11 +97,12 @@ export class PlacedText implements TextSlot {
   }
 
   get text(): string {
-    return this.holder[this.key] as string;
+    return textAt(this.holder, this.key);
   }
 
   replace(text: string): void {
-    this.holder[this.key] = text;
+    const isObject = typeof this.holder[this.key] === "object";
+    this.holder[this.key] = isObject ? JSON.parse(text) : text;
     this.changed();
   }
 }

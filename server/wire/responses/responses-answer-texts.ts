@@ -2,13 +2,14 @@ import { type AnswerTexts, ContentsList } from "../answer-texts.ts";
 import type { JsonObject } from "../document.ts";
 import { annotationsTexts, annotationTexts } from "../openai/annotation-texts.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
-import { visitMembers } from "../openai/text-places.ts";
+import { visitMembers, visitTexts } from "../openai/text-places.ts";
+import { visitToolTexts } from "../tool-texts.ts";
 
-const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call", "mcp_call"]);
+const CALLS: ReadonlySet<unknown> = new Set(["function_call", "custom_tool_call", "mcp_call", "tool_search_call"]);
 /** Events whose pieces are the arguments of a call. */
 const ARGUMENTS = /^response\.(?:function_call_arguments|mcp_call_arguments|custom_tool_call_input)\.(delta|done)$/;
 /** Pieces that are no text. */
-const BYTES = /^response\.(?:audio|image_generation_call)\./;
+const BYTES = /^response\.(?:audio\.(?:delta|done)$|image_generation_call\.)/;
 
 /** A response, or an event of its stream. */
 export const responsesAnswerTexts: AnswerTexts = {
@@ -37,7 +38,7 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
   const item = objectOf(event.item);
   const part = objectOf(event.part);
   const annotation = objectOf(event.annotation);
-  const channel = `${output}.${String(event.content_index ?? event.summary_index ?? 0)}.${type.replace(/\.(?:delta|done)$/, "")}`;
+  const channel = `${output}.${String(event.content_index ?? event.summary_index ?? event.command_index ?? 0)}.${type.replace(/\.(?:delta|done)$/, "")}`;
   if (response !== null) {
     outputContents(response, contents);
     // What ends the response ends all its texts; what opens it says none yet.
@@ -53,6 +54,9 @@ function eventContents(event: JsonObject, type: string, contents: ContentsList):
     return;
   } else if (type.endsWith(".delta")) {
     contents.piece(channel, event, "delta");
+    // What a shell prints comes as two texts side by side.
+    const printed = objectOf(event.delta);
+    for (const name of Object.keys(printed ?? {})) contents.piece(`${channel}.${name}`, printed as JsonObject, name);
     contents.token(event, "logprobs", []);
   } else if (type.endsWith(".done")) {
     contents.ends.push(channel);
@@ -69,11 +73,14 @@ function itemContents(item: JsonObject, output: number, contents: ContentsList):
   if (CALLS.has(item.type)) {
     const freeform = item.type === "custom_tool_call";
     const key = freeform ? "input" : "arguments";
-    contents.calls.push({ channel: `${output}.call`, group: `${output}.call`, name: filledOf(item.name), place: filledOf(item[key]) === null ? null : { holder: item, key }, form: "whole", freeform });
+    const asObject = objectOf(item[key]) !== null;
+    const given = asObject || filledOf(item[key]) !== null;
+    contents.calls.push({ channel: `${output}.call`, group: `${output}.call`, name: filledOf(item.name), place: given ? { holder: item, key } : null, form: asObject ? "object" : "whole", freeform });
     // What a hosted tool answered stands in the call itself.
-    for (const name of ["output", "error"]) contents.whole(item, name);
+    for (const name of ["output", "error"]) visitTexts("assistant", item, name, "output", (_role, kind, holder, at) => contents.whole(holder, at, kind));
     return;
   }
+  visitToolTexts(item.tools, (holder) => contents.whole(holder, "description"));
   visitMembers("assistant", item, "output", (_role, kind, holder, key) => contents.whole(holder, key, kind));
   for (const [part] of objectsOf(item.content)) {
     annotationsTexts(part, contents);

@@ -1,3 +1,4 @@
+import { definitionTexts } from "../definition-texts.ts";
 import { type FieldProblem, isObject, JsonDocument, type JsonObject } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
 import { visitToolTexts } from "../tool-texts.ts";
@@ -53,13 +54,24 @@ export class ResponsesRequest extends OpenAiRequest {
     this.changed("instructions");
   }
 
+  override definitions(): readonly TextSlot[] {
+    const slots = [...super.definitions()];
+    for (const [item] of objectsOf(this.body.input)) slots.push(...definitionTexts({ tools: item.tools }, ["tools"], () => this.changed("input")));
+    return slots;
+  }
+
   protected visitAll(visit: TextVisitor): void {
     visitToolTexts(this.body.tools, (holder) => visit("tool_definition", "text", holder, "description", "tools"));
     visitTexts("system", this.body, "instructions", "instructions", visit);
     const variables = objectOf(objectOf(this.body.prompt)?.variables);
     if (variables !== null) for (const name of Object.keys(variables)) visitTexts("user", variables, name, "prompt", visit);
     if (typeof this.body.input === "string") visitTexts("user", this.body, "input", "input", visit);
-    else for (const [item] of objectsOf(this.body.input)) visitMembers(itemRole(item), item, "input", visit);
+    else {
+      for (const [item] of objectsOf(this.body.input)) {
+        visitToolTexts(item.tools, (holder) => visit("tool_definition", "text", holder, "description", "input"));
+        visitMembers(itemRole(item), item, "input", visit);
+      }
+    }
   }
 
   protected promptEdit(systemPrompt: string): readonly [string, string] {
