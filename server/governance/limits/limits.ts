@@ -122,7 +122,12 @@ export class Limits implements RequestControl {
     const serverId = target.server.id;
     const principal = principalOf(call);
     const at = arrivalOf(call);
-    const plan = this.plans.of(scope, `tools ${serverId} ${principal}`, at, () => toolPlan(scope, serverId, principal, at));
+    const plan = this.plans.of(scope, `tools ${serverId} ${principal}`, at, () => {
+      const made = toolPlan(scope, serverId, principal, at);
+      // Its windows are everybody's: one plan of a group and server stands for those of all its users.
+      this.warming.keep(`${scope.groupId} tools ${serverId}`, made, scope.tenant);
+      return made;
+    });
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
       const arriving: Arriving = { id: call.id, call, view, model: null, plan, worst: null, toolCalls: 0, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls: 0 }, ahead: null };
