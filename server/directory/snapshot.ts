@@ -131,6 +131,9 @@ export function originOf(address: string | null): string {
   return address === null ? "" : new URL(address).origin;
 }
 
+/** Models of Anthropic, wherever they are served. */
+const CLAUDE = /claude/i;
+
 /** `open` gives null for a secret that is not there or cannot be opened; the record is then one without a secret. */
 export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNull"], argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
   const providers = new Map(rows.providers.map((row) => [row.id, row]));
@@ -170,7 +173,7 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
       maxConcurrent: row.max_concurrent_requests,
       residencyRegion: row.residency_region,
       prices: pricesOfColumns(row),
-      priceSchedule: priceSchedule(row),
+      priceSchedule: priceSchedule(row, provider.api_format === "anthropic" || CLAUDE.test(row.model_name)),
       mediaPrices: mediaPrices(row),
       media: {
         imageQualities: row.supported_image_qualities,
