@@ -6,7 +6,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { readWhole } from "../answers/caller-answer.ts";
 import { replyStream } from "../answers/reply-stream.ts";
-import { type Attempt, abortReason, type Call, type Route } from "../call.ts";
+import { type Attempt, abortReason, arrivalOf, type Call, type Route } from "../call.ts";
 import { costOfAttempt } from "../metering/settle.ts";
 import type { EngineParts } from "../guardrails/engines.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
@@ -139,7 +139,7 @@ class Journey {
     if (last !== null && group.retryAfterSeconds > 0 && this.tried.size > 0) await this.pause(group.retryAfterSeconds * 1000);
     const now = open();
     const fresh = now.filter(({ model }) => !this.tried.has(model));
-    const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random);
+    const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random, arrivalOf(this.call));
     if (member !== null) return member;
     const left = this.candidates.filter(({ model }) => !this.spent.has(model));
     const resort = health.lastResort(left.map(({ model }) => model.id));
