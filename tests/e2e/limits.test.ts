@@ -78,6 +78,20 @@ describe("quotas", () => {
     expect([unpriced.status, unpriced.body.code]).toEqual([403, "model_unpriced"]);
   });
 
+  test("a budget that stops hard holds what many prompts in one request come to, each as long as the model reads", async () => {
+    const a = await team("many-prompts");
+    await limit(a.id, { budget: { daily_limit_usd: 0.002, hard_stop: true } });
+    const model = (name: string, modes: string[]) => world.admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: name, provider: "fake", modes, ...PRICED, context_window: 100, group_ids: [served.groupId] });
+    await model("embeds-many", ["embedding"]);
+    await model("completes-many", ["completion"]);
+    const ask = async (path: string, body: object) => (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/${path}`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": a.key }, body: JSON.stringify(body) })).status;
+    const texts = (count: number) => Array.from({ length: count }, () => "x".repeat(90));
+    // At a dollar a million thirty texts are worth more than 2,700 micro-dollars, five less than 2,000.
+    expect([await ask("embeddings", { model: "embeds-many", input: texts(30) }), await ask("completions", { model: "completes-many", prompt: texts(30), max_tokens: 1 })]).toEqual([429, 429]);
+    // It leaves for the upstream, which has no embeddings.
+    expect(await ask("embeddings", { model: "embeds-many", input: texts(5) })).toBe(502);
+  });
+
   test("a soft budget warns and raises an alert, and blocks nobody", async () => {
     const a = await team("soft-a");
     await limit(a.id, { budget: { daily_limit_usd: 0.003, daily_warning_percent: 50 } });

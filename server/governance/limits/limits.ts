@@ -254,8 +254,9 @@ export class Limits implements RequestControl {
     const counting = call.audit.proxySubtype.endsWith("count_tokens");
     if (counting || !any(({ needsBound }) => needsBound)) return { id: call.id, call, view, model, plan, worst: null, toolCalls, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls }, ahead: null };
     const rules = governanceOf(call, model);
-    const bounded = worstCaseOf(model, view, { at: arrivalOf(call), bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
-    const worst = view.model?.modes.includes("embedding") === true ? withoutOutput(bounded) : bounded;
+    const embeds = view.model?.modes.includes("embedding") === true;
+    const bounded = worstCaseOf(model, view, { at: arrivalOf(call), bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: embeds ? 0 : rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
+    const worst = embeds ? withoutOutput(bounded) : bounded;
     if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null) return unpriced(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
     return { id: call.id, call, view, model, plan, worst, toolCalls, outputTokens: worst.outputTokens, demand: demandOf(model, worst, worst.outputTokens, toolCalls), ahead: null };
   }

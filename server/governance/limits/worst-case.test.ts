@@ -23,6 +23,12 @@ describe("the most a call can come to", () => {
     expect(worstCaseOf(model({ contextWindow: 500 }), view(), bounds).inputTokens).toBe(500);
   });
 
+  test("several prompts, each with the instructions before it and up to the context window", () => {
+    const prompts = view({ prompts: 3 });
+    expect(worstCaseOf(model(), prompts, bounds).inputTokens).toBe(1_300);
+    expect(worstCaseOf(model({ contextWindow: 400 }), prompts, bounds).inputTokens).toBe(1_200);
+  });
+
   test("at the dearest rate of any tier and of any way the input could be billed", () => {
     const tiered = model({ priceSchedule: [{ from: Number.NEGATIVE_INFINITY, prices: prices(1_000_000, 2_000_000, 1_250_000), tiers: [{ prices: prices(2_000_000, 4_000_000) }] }] });
     expect(dearest(tiered, of(1_000, 100))).toBe(2_400);

@@ -55,7 +55,8 @@ export function worstCaseOfNested(model: ModelEntry, at: number, bodyBytes: numb
 }
 
 export function worstCaseOf(model: ModelEntry, view: RequestView, bounds: Bounds): WorstCase {
-  const inputTokens = Math.min(bounds.bodyBytes + bounds.addedBytes, model.contextWindow ?? Number.MAX_SAFE_INTEGER);
+  // Instructions are put before each prompt, and the window holds each of them.
+  const inputTokens = Math.min(bounds.bodyBytes + bounds.addedBytes * view.prompts, (model.contextWindow ?? Number.MAX_SAFE_INTEGER) * view.prompts);
   const asked = view.maxTokens ?? model.defaultMaxTokens;
   const known = [asked, model.maxOutputTokens, bounds.outputCeiling].filter((value) => value !== null);
   const each = known.length === 0 ? DEFAULT_OUTPUT : Math.min(...known);
