@@ -306,6 +306,26 @@ describe("documents", () => {
     expect([moved.status, moved.body.code]).toEqual([400, "limit_exceeds_inherited"]);
   });
 
+  test("what deleted groups used goes on counting for those above them", async () => {
+    const above = await team("outlives");
+    const middle = await team("goes-second", above.id);
+    const below = await team("goes-first", middle.id);
+    for (const one of [middle, below]) {
+      expect((await chat(one.key)).status).toBe(200);
+      await rowOf(world.admin, { resource_group_id: one.id });
+    }
+    for (const one of [below, middle]) {
+      const { api_keys: keys } = await world.admin.get(`${GROUPS}/${one.id}/api-keys`);
+      for (const { id } of keys) expect((await world.admin.request("DELETE", `/v1/admin/api-keys/${id}`)).status).toBeLessThan(300);
+      expect((await world.admin.request("DELETE", `${GROUPS}/${one.id}`)).status).toBeLessThan(300);
+    }
+    await limit(above.id, { requests: { daily_limit: 2 } });
+    const refused = await chat(above.key);
+    expect([refused.status, refused.body.usage_limit]).toEqual([429, { group_id: above.id, group_name: "outlives", limit_type: "daily_requests", current_usage: 2, max_limit: 2 }]);
+    const { limits } = await world.admin.get(`${GROUPS}/${above.id}/consumption`);
+    expect(limits[0].drawn_by).toEqual([{ group_id: above.id, group_name: "outlives", current: 2 }]);
+  });
+
   test("consumption names who draws on a quota", async () => {
     const parent = await team("draw-parent");
     const child = await team("draw-child", parent.id);
