@@ -8,8 +8,8 @@ import type { Demand } from "./counters.ts";
  * The most one call can come to. Of the input: one token for each byte of the request. No tokenizer in use makes more
  * than one token of a byte, and what a provider puts around a message is less than the JSON around it; only what the
  * request names and does not hold (an image at an address, a conversation its provider keeps) can be more, and is counted
- * when it is known. Of the output: the least of
- * what the caller asked for, what the model gives at most, and what governance allows.
+ * when it is known. Of the output: the least of what the caller asked for, what the model gives at most, and what
+ * governance allows.
  */
 export interface WorstCase {
   /** When the call arrived, milliseconds: it is billed at the prices of that moment. */
