@@ -1,7 +1,7 @@
 import { sealContext, type SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
 import { dialectByName } from "./models/catalog/model-facts.ts";
-import { mediaPrices, pricesOfColumns, priceSchedule, type DatedPrices, type MediaPrices, type Prices } from "./models/prices.ts";
+import { mediaPrices, priceSchedule, type DatedPrices, type MediaPrices } from "./models/prices.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
@@ -74,8 +74,6 @@ export interface ModelEntry {
   readonly rateLimitTpm: number | null;
   readonly maxConcurrent: number | null;
   readonly residencyRegion: string | null;
-  /** As stored; what a call costs is asked of `priceSchedule`, which knows tiers and dates. */
-  readonly prices: Prices;
   /** Oldest first, never empty; the first holds from ever. */
   readonly priceSchedule: readonly DatedPrices[];
   readonly mediaPrices: MediaPrices;
@@ -131,6 +129,9 @@ export function originOf(address: string | null): string {
   return address === null ? "" : new URL(address).origin;
 }
 
+/** Models of Anthropic, wherever they are served. */
+const CLAUDE = /claude/i;
+
 /** `open` gives null for a secret that is not there or cannot be opened; the record is then one without a secret. */
 export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNull"], argumentPolicies: readonly ArgumentPolicyEntry[]): TenantSnapshot {
   const providers = new Map(rows.providers.map((row) => [row.id, row]));
@@ -169,8 +170,7 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
       rateLimitTpm: row.rate_limit_tpm,
       maxConcurrent: row.max_concurrent_requests,
       residencyRegion: row.residency_region,
-      prices: pricesOfColumns(row),
-      priceSchedule: priceSchedule(row),
+      priceSchedule: priceSchedule(row, provider.api_format === "anthropic" || CLAUDE.test(row.model_name)),
       mediaPrices: mediaPrices(row),
       media: {
         imageQualities: row.supported_image_qualities,

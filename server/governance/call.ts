@@ -133,3 +133,8 @@ export function abortReason(call: Call): AbortReason | null {
   // The seam to the network ends a call with an error of its own when its head takes too long.
   return "upstream_timeout";
 }
+
+/** When the call arrived, milliseconds since the Unix epoch: the moment whose windows and prices hold for it. */
+export function arrivalOf({ row }: Call): number {
+  return Date.parse(row.timestamp as string);
+}

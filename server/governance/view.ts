@@ -20,6 +20,8 @@ export interface RequestView {
   maxTokens: number | null;
   /** Answers asked for at once. */
   readonly candidates: number;
+  /** How many texts the model reads each by itself, which may each be as long as its context window. */
+  readonly prompts: number;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
   /** Searches of the vendor's own that the model may run: 0 where none is offered, null where nothing bounds them. */
@@ -66,6 +68,7 @@ export const EMPTY_VIEW: RequestView = {
   temperature: null,
   maxTokens: null,
   candidates: 1,
+  prompts: 1,
   tools: [],
   webSearches: 0,
   removeTools: () => undefined,
@@ -112,6 +115,9 @@ export class InboundView implements RequestView {
   }
   get candidates(): number {
     return this.inbound.candidates;
+  }
+  get prompts(): number {
+    return this.inbound.prompts;
   }
   get tools(): readonly string[] {
     return this.inbound.tools;

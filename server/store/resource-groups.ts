@@ -104,3 +104,10 @@ export async function dependentsOfGroup(db: Database | Trx, id: string, now: Dat
            (SELECT count(*) FROM end_users WHERE assigned_group_id = ${id}) AS end_users`.execute(db);
   return rows[0] as GroupDependents;
 }
+
+/** What the group and those it stands for used counts for its parent from now on. Under no parent it counts for nobody. */
+export async function bequeathUsage(trx: Trx, { id, tenant_id, parent_group_id: heir_id }: Pick<ResourceGroupRow, "id" | "tenant_id" | "parent_group_id">): Promise<void> {
+  if (heir_id === null) return;
+  await trx.updateTable("gone_groups").set({ heir_id }).where("tenant_id", "=", tenant_id).where("heir_id", "=", id).execute();
+  await trx.insertInto("gone_groups").values({ tenant_id, group_id: id, heir_id }).execute();
+}

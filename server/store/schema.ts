@@ -319,6 +319,7 @@ export interface Schema {
   audit_keys: AuditKeyTable;
   usage_hourly: UsageHourlyTable;
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
+  gone_groups: { tenant_id: string; group_id: string; heir_id: string };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;
   semantic_cache_configs: SemanticCacheConfigTable;

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Database } from "./database.ts";
+import { HEIR, HEIRS } from "./usage-totals.ts";
 
 /** How often a group itself did something in one hour, with `item`. */
 export interface HourlyCount {
@@ -31,15 +32,15 @@ const IN_DAY = (at: number) => {
 /** Calls of tool servers in the day of `at`, milliseconds. Days are UTC. */
 export async function toolUsageOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
-    SELECT resource_group_id, server_id AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, calls AS count
-    FROM tool_usage_hourly WHERE tenant_id = ${tenantId} AND ${IN_DAY(at)}`.execute(db);
+    SELECT ${sql.raw(HEIR)} AS resource_group_id, server_id AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, calls AS count
+    FROM tool_usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)}`.execute(db);
   return rows;
 }
 
 /** Results of tool calls that requests to models carried, in the day of `at`. */
 export async function toolResultsOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
-    SELECT resource_group_id, llm_model_used AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, sum(tool_results)::bigint AS count
-    FROM usage_hourly WHERE tenant_id = ${tenantId} AND ${IN_DAY(at)} AND tool_results > 0 GROUP BY 1, 2, 3`.execute(db);
+    SELECT ${sql.raw(HEIR)} AS resource_group_id, llm_model_used AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, sum(tool_results)::bigint AS count
+    FROM usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} AND tool_results > 0 GROUP BY 1, 2, 3`.execute(db);
   return rows;
 }

@@ -2,6 +2,10 @@ import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
 
+/** The group whose use a row of usage `u` is: of one that was deleted, the nearest above it that is left. */
+export const HEIR = "coalesce(heir.heir_id::text, u.resource_group_id)";
+export const HEIRS = "LEFT JOIN gone_groups heir ON heir.tenant_id = u.tenant_id AND heir.group_id = u.resource_group_id";
+
 /** What a group itself used of one model since the first of the month, and of that today. Days are UTC. */
 export interface UsageTotal {
   readonly resource_group_id: string;
@@ -17,13 +21,13 @@ export interface UsageTotal {
 /** `day` is the day meant, as `2026-11-21`; its month is the month meant. */
 export async function usageTotals(db: Database, tenantId: string, day: string): Promise<UsageTotal[]> {
   const { rows } = await sql<UsageTotal>`
-    SELECT resource_group_id, llm_model_used,
+    SELECT ${sql.raw(HEIR)} AS resource_group_id, llm_model_used,
       sum(requests) AS month_requests, sum(prompt_tokens + completion_tokens) AS month_tokens, sum(cost_micro_usd) AS month_micros,
       coalesce(sum(requests) FILTER (WHERE day = ${day}::date), 0) AS day_requests,
       coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE day = ${day}::date), 0) AS day_tokens,
       coalesce(sum(cost_micro_usd) FILTER (WHERE day = ${day}::date), 0) AS day_micros
-    FROM usage_daily
-    WHERE tenant_id = ${tenantId} AND day >= date_trunc('month', ${day}::date) AND day < date_trunc('month', ${day}::date) + interval '1 month'
+    FROM usage_daily u ${sql.raw(HEIRS)}
+    WHERE u.tenant_id = ${tenantId} AND day >= date_trunc('month', ${day}::date) AND day < date_trunc('month', ${day}::date) + interval '1 month'
     GROUP BY 1, 2`.execute(db);
   return rows;
 }

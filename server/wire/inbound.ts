@@ -47,6 +47,8 @@ export interface InboundRequest {
   maxTokens: number | null;
   /** Answers asked for at once; 1 when not said. */
   readonly candidates: number;
+  /** How many texts the model reads each by itself: more than one where a request asks the same of several. */
+  readonly prompts: number;
   /** Names of the tools offered to the model, in order. */
   readonly tools: readonly string[];
   removeTools(names: ReadonlySet<string>): void;

@@ -57,3 +57,8 @@ export function believable(told: Usage | null): Usage | null {
 export function estimateTokens(characters: number): number {
   return Math.ceil(characters / 4);
 }
+
+/** What a stream used that broke off after its provider had told of a part: output of so many characters came since. */
+export function withOutputSince(told: Usage, characters: number): Usage {
+  return characters === 0 ? told : { ...told, output: told.output + estimateTokens(characters), estimated: true };
+}

@@ -74,3 +74,14 @@ test.each([
   expect(response.status).toBe(200);
   expect((await rowOf(world.admin, { id: response.headers.get("x-request-id") })).llm_estimated_cost_usd).toBe(cost);
 });
+
+test("a budget that stops hard holds what a write to the vendor's cache for an hour comes to, though no price is set for it", async () => {
+  const { admin } = world;
+  const team = (await admin.get("/v1/admin/resource-groups?tenant_id=default&search=team")).resource_groups[0];
+  const { id } = await admin.post("/v1/admin/resource-groups", { tenant_id: "default", name: "keeps for an hour", parent_group_id: team.id });
+  const { key_value: key } = await admin.post(`/v1/admin/resource-groups/${id}/api-keys`, { name: "keeps for an hour", access_mode: "shared" });
+  await admin.request("PATCH", `/v1/admin/resource-groups/${id}/llm-global-limits`, { llm_global_limits: { budget: { daily_limit_usd: 0.025, hard_stop: true } } });
+  const message = (characters: number) => post("/v1/messages", key, { model: "searches", max_tokens: 10, messages: [{ role: "user", content: [{ type: "text", text: "x".repeat(characters), cache_control: { type: "ephemeral", ttl: "1h" } }] }] });
+  // At twice $2 a million the first could come to more than four cents, the second to two.
+  expect([(await message(10_000)).status, (await message(5_000)).status]).toEqual([429, 200]);
+});

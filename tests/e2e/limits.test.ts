@@ -78,6 +78,20 @@ describe("quotas", () => {
     expect([unpriced.status, unpriced.body.code]).toEqual([403, "model_unpriced"]);
   });
 
+  test("a budget that stops hard holds what many prompts in one request come to, each as long as the model reads", async () => {
+    const a = await team("many-prompts");
+    await limit(a.id, { budget: { daily_limit_usd: 0.002, hard_stop: true } });
+    const model = (name: string, modes: string[]) => world.admin.post("/v1/admin/llms", { tenant_id: "default", name, model_name: name, provider: "fake", modes, ...PRICED, context_window: 100, group_ids: [served.groupId] });
+    await model("embeds-many", ["embedding"]);
+    await model("completes-many", ["completion"]);
+    const ask = async (path: string, body: object) => (await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/${path}`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": a.key }, body: JSON.stringify(body) })).status;
+    const texts = (count: number) => Array.from({ length: count }, () => "x".repeat(90));
+    // At a dollar a million thirty texts are worth more than 2,700 micro-dollars, five less than 2,000.
+    expect([await ask("embeddings", { model: "embeds-many", input: texts(30) }), await ask("completions", { model: "completes-many", prompt: texts(30), max_tokens: 1 })]).toEqual([429, 429]);
+    // It leaves for the upstream, which has no embeddings.
+    expect(await ask("embeddings", { model: "embeds-many", input: texts(5) })).toBe(502);
+  });
+
   test("a soft budget warns and raises an alert, and blocks nobody", async () => {
     const a = await team("soft-a");
     await limit(a.id, { budget: { daily_limit_usd: 0.003, daily_warning_percent: 50 } });
@@ -290,6 +304,26 @@ describe("documents", () => {
     await limit(loose.id, { tokens: { daily_limit: 20 } });
     const moved = await world.admin.request("PATCH", `${GROUPS}/${loose.id}`, { parent_group_id: tight.id });
     expect([moved.status, moved.body.code]).toEqual([400, "limit_exceeds_inherited"]);
+  });
+
+  test("what deleted groups used goes on counting for those above them", async () => {
+    const above = await team("outlives");
+    const middle = await team("goes-second", above.id);
+    const below = await team("goes-first", middle.id);
+    for (const one of [middle, below]) {
+      expect((await chat(one.key)).status).toBe(200);
+      await rowOf(world.admin, { resource_group_id: one.id });
+    }
+    for (const one of [below, middle]) {
+      const { api_keys: keys } = await world.admin.get(`${GROUPS}/${one.id}/api-keys`);
+      for (const { id } of keys) expect((await world.admin.request("DELETE", `/v1/admin/api-keys/${id}`)).status).toBeLessThan(300);
+      expect((await world.admin.request("DELETE", `${GROUPS}/${one.id}`)).status).toBeLessThan(300);
+    }
+    await limit(above.id, { requests: { daily_limit: 2 } });
+    const refused = await chat(above.key);
+    expect([refused.status, refused.body.usage_limit]).toEqual([429, { group_id: above.id, group_name: "outlives", limit_type: "daily_requests", current_usage: 2, max_limit: 2 }]);
+    const { limits } = await world.admin.get(`${GROUPS}/${above.id}/consumption`);
+    expect(limits[0].drawn_by).toEqual([{ group_id: above.id, group_name: "outlives", current: 2 }]);
   });
 
   test("consumption names who draws on a quota", async () => {

@@ -5,6 +5,7 @@ import { detachKeys } from "../../store/api-keys.ts";
 import { forgetPrimaryGroup } from "../../store/end-users.ts";
 import {
   ancestorsOf,
+  bequeathUsage,
   dependentsOfGroup,
   descendantsOf,
   groupIdByName,
@@ -95,6 +96,7 @@ export const resourceGroups = records<ResourceGroupRow, ResourceGroupInsert, Res
   },
   async removing(write, row) {
     await detachKeys(write.trx, row.id, write.now);
+    await bequeathUsage(write.trx, row);
     await forgetPrimaryGroup(write.trx, row.tenant_id, row.id);
     write.notify(row.tenant_id, "end_user");
   },

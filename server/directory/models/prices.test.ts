@@ -52,6 +52,17 @@ describe("prices of a model", () => {
     );
   });
 
+  test("of writes for an hour are there for a model that may make them, at every date and in every tier", () => {
+    const row = written(BARE, priceColumns({
+      input_cost_per_million_tokens: 1,
+      price_tiers: [{ above_input_tokens: 100, input_cost_per_million_tokens: 3 }],
+      price_changes: [{ effective_from: "2030-01-01T00:00:00Z", input_cost_per_million_tokens: 5, cache_write_hour_cost_per_million_tokens: 7 }],
+    }));
+    const hours = (schedule: ReturnType<typeof priceSchedule>) => schedule.map(({ prices: plain, tiers: above }) => [plain, ...above.map((tier) => tier.prices)].map(({ cacheWriteHour }) => cacheWriteHour));
+    expect(hours(priceSchedule(row, true))).toEqual([[2_000_000, 6_000_000], [7_000_000]]);
+    expect(hours(priceSchedule(row))).toEqual([[null, null], [7_000_000]]);
+  });
+
   test("of a tier that are left out are those of the tier below", () => {
     const row = written(BARE, priceColumns({
       input_cost_per_million_tokens: 1,

@@ -48,10 +48,26 @@ export function pricesOfColumns(row: PriceColumns): Prices {
   return { input: row.input_cost, output: row.output_cost, cacheRead: row.cache_read_cost, cacheWrite: row.cache_write_cost, cacheWriteHour: row.cache_write_hour_cost, audioInput: row.audio_input_cost, audioOutput: row.audio_output_cost, webSearch: row.web_search_cost };
 }
 
+/** Of a write kept for an hour to plain input, where no price is set for it: the ratio Anthropic publishes for its models. */
+export const HOUR_WRITE_RATIO = 2;
+
 const UNPRICED: Prices = { input: null, output: null, cacheRead: null, cacheWrite: null, cacheWriteHour: null };
 
-/** What a model costs and from when on, oldest first. A date that passes needs no new compilation. */
-export function priceSchedule(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">): DatedPrices[] {
+/**
+ * What a model costs and from when on, oldest first. A date that passes needs no new compilation. `keepsHours`: the model
+ * may write to its vendor's cache for an hour, which then has a price whether one is set or not.
+ */
+export function priceSchedule(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">, keepsHours = false): DatedPrices[] {
+  const schedule = scheduleOfColumns(row);
+  if (!keepsHours) return schedule;
+  return schedule.map(({ from, prices, tiers }) => ({ from, prices: hourPriced(prices), tiers: tiers.map((tier) => ({ ...tier, prices: hourPriced(tier.prices) })) }));
+}
+
+function hourPriced(prices: Prices): Prices {
+  return prices.cacheWriteHour !== null || prices.input === null ? prices : { ...prices, cacheWriteHour: prices.input * HOUR_WRITE_RATIO };
+}
+
+function scheduleOfColumns(row: PriceColumns & Pick<ModelRow, "price_tiers" | "price_changes">): DatedPrices[] {
   const plain = pricesOfColumns(row);
   const changes = row.price_changes.map((change) => {
     // A search costs the same whatever the tokens come to cost.

@@ -1,7 +1,7 @@
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import type { Route } from "../call.ts";
+import { arrivalOf, type Route } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
 import type { ModelReference } from "../view.ts";
@@ -20,7 +20,7 @@ export const access: RequestControl = {
     const route = "members" in found ? routeOfGroup(call.scope, found, view.model.modes) : routeOfModel(call.scope, found, view.model.modes);
     if ("code" in route) return refused(route);
     call.route = route;
-    call.model = route.group === null ? (route.members[0]?.model ?? null) : standIn(route.group, route.members);
+    call.model = route.group === null ? (route.members[0]?.model ?? null) : standIn(route.group, route.members, arrivalOf(call));
     return PASS;
   },
 };

@@ -1,3 +1,4 @@
+import { pricesAt } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
@@ -28,12 +29,12 @@ export interface PortalModel {
 const dollars = (micros: number | null) => (micros === null ? null : usdFromMicros(micros));
 const isOpen = (model: ModelEntry) => model.enabled && model.provider.enabled;
 
-/** The models and routing groups the group's callers may pick, by name. */
-export function portalModels(scope: GroupScope): PortalModel[] {
+/** The models and routing groups the group's callers may pick, by name. `at`: the moment whose prices are told, milliseconds. */
+export function portalModels(scope: GroupScope, at: number): PortalModel[] {
   const models: PortalModel[] = [];
   for (const id of scope.granted) {
     const model = scope.tenant.models.get(id);
-    if (model !== undefined && !scope.hiddenInPortal.has(id)) models.push(ofModel(model));
+    if (model !== undefined && !scope.hiddenInPortal.has(id)) models.push(ofModel(model, at));
   }
   for (const group of scope.tenant.routingGroups.values()) {
     const shown = ofGroup(scope, group);
@@ -42,7 +43,8 @@ export function portalModels(scope: GroupScope): PortalModel[] {
   return models.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-function ofModel(model: ModelEntry): PortalModel {
+function ofModel(model: ModelEntry, at: number): PortalModel {
+  const { prices } = pricesAt(model.priceSchedule, at);
   return {
     id: model.id,
     model_id: model.modelName,
@@ -50,8 +52,8 @@ function ofModel(model: ModelEntry): PortalModel {
     provider: model.provider.providerKey,
     enabled: isOpen(model),
     is_healthy: model.isHealthy ?? true,
-    input_cost_per_million_tokens: dollars(model.prices.input),
-    output_cost_per_million_tokens: dollars(model.prices.output),
+    input_cost_per_million_tokens: dollars(prices.input),
+    output_cost_per_million_tokens: dollars(prices.output),
     context_window: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
     modes: model.modes,

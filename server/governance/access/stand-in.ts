@@ -1,11 +1,13 @@
+import { pricesAt } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 
 /**
  * What stands for a routing group while nobody knows which member will serve: under the group's own ceilings, and with
- * the most that any of its members could cost, say or take, so that what is held for the call covers each of them.
+ * the most that any of its members could cost, say or take, so that what is held for the call covers each of them. `at`:
+ * when the call arrived, milliseconds; whatever the dates of the members' prices, those of that moment hold for it.
  */
-export function standIn(group: RoutingGroupEntry, members: readonly RoutingMember[]): ModelEntry {
+export function standIn(group: RoutingGroupEntry, members: readonly RoutingMember[], at: number): ModelEntry {
   const models = members.map(({ model }) => model);
   const [first] = models;
   if (first === undefined) throw new Error("a route has no member");
@@ -20,7 +22,7 @@ export function standIn(group: RoutingGroupEntry, members: readonly RoutingMembe
     maxOutputTokens: largest(models.map((model) => model.maxOutputTokens)),
     defaultMaxTokens: largest(models.map((model) => model.defaultMaxTokens)),
     supportsSampling: models.some((model) => model.supportsSampling),
-    priceSchedule: models.flatMap((model) => model.priceSchedule),
+    priceSchedule: models.map((model) => ({ ...pricesAt(model.priceSchedule, at), from: Number.NEGATIVE_INFINITY })),
   };
 }
 

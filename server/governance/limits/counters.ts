@@ -54,6 +54,11 @@ export interface Plan {
   readonly scopes: readonly Scope[];
   readonly windows: readonly WindowLimit[];
   readonly buckets: readonly BucketLimit[];
+  /**
+   * Every call of the tenant since then is held to these limits: a window that begins later begins at zero. Milliseconds;
+   * left out where nobody knows.
+   */
+  readonly since?: number;
   /** True: rates, calls at once and cooldowns do not hold the call up; what it uses is charged to its buckets all the same. */
   readonly unpaced?: boolean;
 }
@@ -163,6 +168,11 @@ export function without(total: Actual, { input, output, micros }: Actual): Actua
 /** The window of a call that is a run of its own: nobody asks for it again. */
 export function endsWithCall(window: WindowLimit): boolean {
   return window.truth === null && window.resetsAt === Number.POSITIVE_INFINITY;
+}
+
+/** Nobody can have used it uncounted: it began under limits that hold still. */
+export function beginsAtZero({ since }: Plan, window: WindowLimit): boolean {
+  return since !== undefined && window.startsAt > since;
 }
 
 /** What settling changes of what was taken at once: a call that never left gives its request back. */

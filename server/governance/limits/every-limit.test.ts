@@ -30,8 +30,8 @@ interface Kind {
 const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null } as unknown as ModelEntry;
 const model = (more: Partial<ModelEntry>): ModelEntry => ({ ...MODEL, ...more });
 
-function scopeWith(tenantId: string, kind: PolicyKind | null, document: object, itemId = ""): GroupScope {
-  const policies: StoredPolicy[] = kind === null ? [] : [{ groupId: "root", kind, itemId, document: document as never }];
+function scopeWith(tenantId: string, kind: PolicyKind | null, document: object, itemId = "", ofLeaf: object = {}): GroupScope {
+  const policies: StoredPolicy[] = kind === null ? [] : [{ groupId: "root", kind, itemId, document: document as never }, { groupId: "leaf", kind, itemId, document: ofLeaf as never }];
   const tree = new PolicyTree([{ id: "root", name: "root", parentId: null }, { id: "leaf", name: "leaf", parentId: "root" }], policies);
   return { groupId: "leaf", groupName: "leaf", chain: [{ id: "leaf", name: "leaf" }, { id: "root", name: "root" }], tenant: { id: tenantId, policies: tree } } as unknown as GroupScope;
 }
@@ -76,6 +76,8 @@ const KINDS: readonly Kind[] = [
   ...LLM.map(([name, document, charged]): Kind => ({ name, of: (t, n) => planFor(scopeWith(t, "llm_limits", document(n)), MODEL, NOON), ...charges(charged) })),
   ...LLM.map(([name, document, charged]): Kind => ({ name: `of one model: ${name}`, of: (t, n) => planFor(scopeWith(t, "llm_limits", document(n), "m"), MODEL, NOON), ...charges(charged) })),
   ...LLM.map(([name, document, charged]): Kind => ({ name: `of a member of a routing group: ${name}`, of: (t, n) => memberPlan(scopeWith(t, "llm_limits", document(n), "m"), MODEL, NOON), ...charges(charged) })),
+  { name: "a burst of one's own under a rate that is inherited", of: (t, n) => planFor(scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000 } }, "", { throughput: { request_burst: n } }), MODEL, NOON) },
+  { name: "a burst of one's own of tool calls under a rate that is inherited", of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000 } }, "", { frequency: { burst_limit: n } }), "s", "someone", NOON) },
   ...["max_tool_calls_per_hour", "max_tool_calls_per_day"].map((field): Kind => ({ name: `tool_use.${field}`, of: (t, n) => planFor(scopeWith(t, "llm_governance", { tool_use: { [field]: n * 2 + 1 } }), MODEL, NOON) })),
   ...CAPS.map(([name, caps, charged]): Kind => ({ name: `of a model or routing group: ${name}`, of: (t, n) => planFor(scopeWith(t, null, {}), model(caps(n)), NOON), ...charges(charged) })),
   ...RUN.map(([name, document]): Kind => ({ name, of: (t, n) => { const scope = scopeWith(t, "run_ceilings", document(n)); return withRun(planFor(scope, MODEL, NOON), "run", { id: "leaf", name: "leaf" }, scope.tenant.policies.effective("leaf", "run_ceilings"), false); } })),
@@ -130,3 +132,14 @@ for (const home of ["in process", ...(haveValkey ? ["Valkey"] : [])]) {
     }, 60_000);
   });
 }
+
+test("a cooldown or a warning of one's own holds for what is inherited", () => {
+  const above = { throughput: { max_requests_per_minute: 10, max_usd_per_minute: 1 }, tokens: { daily_limit: 100 } };
+  const cooled = planFor(scopeWith("t", "llm_limits", above, "", { throughput: { cooldown_seconds: 30 } }), MODEL, NOON);
+  expect(cooled.scopes.map(({ groupId, cooldownMs }) => [groupId, cooldownMs])).toEqual([["leaf", 30_000], ["root", 0]]);
+  expect(cooled.buckets.map(({ key }) => key)).toEqual(["g/leaf/requests", "g/leaf/micros", "g/root/requests", "g/root/micros"]);
+  const warned = planFor(scopeWith("t", "llm_limits", above, "", { tokens: { daily_warning_percent: 50 } }), MODEL, NOON);
+  expect(warned.windows.map(({ key, limit, warnAt }) => [key, limit, warnAt])).toEqual([["g/leaf/tokens/day/2026-11-21", 100, 50], ["g/root/tokens/day/2026-11-21", 100, null]]);
+  const alone = planFor(scopeWith("t", "llm_limits", {}, "", { throughput: { request_burst: 3, cooldown_seconds: 5 } }), MODEL, NOON);
+  expect([alone.buckets, alone.windows]).toEqual([[], []]);
+});

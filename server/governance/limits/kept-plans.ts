@@ -1,4 +1,5 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
+import type { PolicyTree } from "../../directory/limits/policy-tree.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type CallPlan, planTurnsAt } from "./plan.ts";
 
@@ -14,6 +15,8 @@ interface Kept {
 /** What calls are held to, as it was worked out for the calls before: by the compiled group, good until its windows turn. */
 export class KeptPlans {
   private readonly plans = new WeakMap<GroupScope, BoundedMap<string, Kept>>();
+  /** When the first call came under each tree of limits. */
+  private readonly since = new WeakMap<PolicyTree, number>();
 
   /** `key` says what else the plan depends on. */
   of(scope: GroupScope, key: string, at: number, make: () => CallPlan): CallPlan {
@@ -24,8 +27,15 @@ export class KeptPlans {
     }
     const known = plans.get(key);
     if (known !== undefined && at < known.until && at >= known.until - DAY_MS) return known.plan;
-    const plan = make();
+    const plan = { ...make(), since: this.sinceOf(scope.tenant.policies, at) };
     plans.set(key, { plan, until: planTurnsAt(plan, at) });
     return plan;
+  }
+
+  private sinceOf(policies: PolicyTree, at: number): number {
+    const known = this.since.get(policies);
+    if (known !== undefined) return known;
+    this.since.set(policies, at);
+    return at;
   }
 }

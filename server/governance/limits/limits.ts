@@ -5,7 +5,7 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { Call } from "../call.ts";
+import { arrivalOf, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { governanceOf } from "../parameters/governance.ts";
@@ -122,7 +122,12 @@ export class Limits implements RequestControl {
     const serverId = target.server.id;
     const principal = principalOf(call);
     const at = arrivalOf(call);
-    const plan = this.plans.of(scope, `tools ${serverId} ${principal}`, at, () => toolPlan(scope, serverId, principal, at));
+    const plan = this.plans.of(scope, `tools ${serverId} ${principal}`, at, () => {
+      const made = toolPlan(scope, serverId, principal, at);
+      // Its windows are everybody's: one plan of a group and server stands for those of all its users.
+      this.warming.keep(`${scope.groupId} tools ${serverId}`, made, scope.tenant);
+      return made;
+    });
     const pass = () => {
       if (plan.scopes.length === 0) return PASS;
       const arriving: Arriving = { id: call.id, call, view, model: null, plan, worst: null, toolCalls: 0, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls: 0 }, ahead: null };
@@ -190,8 +195,8 @@ export class Limits implements RequestControl {
     const alone = call.row.trace_continuity === "minted" && parent.reservation?.plan.scopes.some(({ kind }) => kind === "run") !== true;
     const plan = ceilings.size === 0 ? base : unpaced(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
-    const worst = worstCaseOfNested(model, bodyBytes, outputTokens);
-    if (plan.needsPrice && dearest(model, worst.inputTokens, worst.outputTokens) === null) return unpriced(model);
+    const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
+    if (plan.needsPrice && dearest(model, worst) === null) return unpriced(model);
     const demand = demandOf(model, worst, worst.outputTokens, 0);
     const arriving: Arriving = { id: call.id, call, view: null, model, plan, worst: null, toolCalls: 0, outputTokens: worst.outputTokens, demand, ahead: { ms: waitMs ?? this.parts.waitMs, lender: lends ? parent : null } };
     return this.pass(arriving, () => {
@@ -249,9 +254,10 @@ export class Limits implements RequestControl {
     const counting = call.audit.proxySubtype.endsWith("count_tokens");
     if (counting || !any(({ needsBound }) => needsBound)) return { id: call.id, call, view, model, plan, worst: null, toolCalls, outputTokens: 0, demand: { tokens: 0, micros: 0, toolCalls }, ahead: null };
     const rules = governanceOf(call, model);
-    const bounded = worstCaseOf(model, view, { bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
-    const worst = view.model?.modes.includes("embedding") === true ? withoutOutput(bounded) : bounded;
-    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst.inputTokens, worst.outputTokens, worst.searches) === null) return unpriced(model, dearest(model, worst.inputTokens, worst.outputTokens) === null ? undefined : "a search");
+    const embeds = view.model?.modes.includes("embedding") === true;
+    const bounded = worstCaseOf(model, view, { at: arrivalOf(call), bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: embeds ? 0 : rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
+    const worst = embeds ? withoutOutput(bounded) : bounded;
+    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null) return unpriced(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
     return { id: call.id, call, view, model, plan, worst, toolCalls, outputTokens: worst.outputTokens, demand: demandOf(model, worst, worst.outputTokens, toolCalls), ahead: null };
   }
 
@@ -463,10 +469,6 @@ export class Limits implements RequestControl {
 }
 
 const decision = (refusal: Refusal | null): Decision => (refusal === null ? PASS : refused(refusal));
-
-function arrivalOf({ row }: Call): number {
-  return Date.parse(row.timestamp as string);
-}
 
 function unpriced(model: ModelEntry, what = "its input and output"): Refusal {
   return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for ${what}, so a budget that stops hard cannot cover a call to it.`);

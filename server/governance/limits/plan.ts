@@ -107,7 +107,7 @@ function addLimits(parts: Parts, named: Named, own: Fields, effective: Fields, a
   const cooldown = (effective.get("throughput.cooldown_seconds") as number | undefined) ?? 0;
   const scope = parts.scopes.push({ ...named, cooldownMs: cooldown * 1000, maxConcurrent: concurrent }) - 1;
   for (const [path, measure, burst, limitType] of BUCKETS) {
-    if (!own.has(path)) continue;
+    if (!sets(own, effective, path, [burst, "throughput.cooldown_seconds"])) continue;
     const amount = (value: number) => (measure === "micros" ? microsFromUsd(value) : value);
     const perMinute = amount(effective.get(path) as number);
     const capacity = effective.get(burst) as number | undefined;
@@ -118,10 +118,15 @@ function addLimits(parts: Parts, named: Named, own: Fields, effective: Fields, a
   addWindows(parts, scope, QUOTAS, said, effective, at, truth);
 }
 
+/** Whether a group sets a limit, or says of one that it inherits how that holds for it. */
+export function sets(own: Fields, effective: Fields, path: string, manners: readonly string[]): boolean {
+  return own.has(path) || (effective.has(path) && manners.some((manner) => own.has(manner)));
+}
+
 function addWindows(parts: Parts, scope: number, quotas: readonly Quota[], own: Fields, effective: Fields, at: number, truth: TruthOf): void {
   const { key } = parts.scopes[scope] as Scope;
   for (const [path, measure, period, warning, limitType] of quotas) {
-    if (!own.has(path)) continue;
+    if (!sets(own, effective, path, warning === null ? [] : [warning])) continue;
     const value = effective.get(path) as number;
     const limit = measure === "micros" ? microsFromUsd(value) : value;
     const percent = warning === null ? undefined : (effective.get(warning) as number | undefined);

@@ -2,7 +2,7 @@ import { type Fields, NOTHING } from "../../directory/limits/merge.ts";
 import { periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { BucketLimit, Scope, WindowLimit } from "./counters.ts";
-import type { CallPlan } from "./plan.ts";
+import { type CallPlan, sets } from "./plan.ts";
 
 const PERIODS = [
   ["frequency.max_calls_per_hour", "hour", "calls_per_hour"],
@@ -30,8 +30,8 @@ export function toolPlan(scope: GroupScope, serverId: string, principal: string,
       const index = scopes.push({ ...named, key, kind: item === "" ? "group" : "server", cooldownMs: cooldownOf(effective), maxConcurrent: said("execution.max_concurrency_per_group") }) - 1;
       const perUser = said("execution.max_concurrency_per_user");
       if (perUser !== null) scopes.push({ ...named, key: `${key}/u/${principal}`, kind: "user", cooldownMs: 0, maxConcurrent: perUser });
-      const perMinute = said("frequency.max_calls_per_minute");
-      if (perMinute !== null) buckets.push({ key: `${key}/calls`, scope: index, measure: "requests", perMinute, capacity: (effective.get("frequency.burst_limit") as number | undefined) ?? perMinute, limitType: "calls_per_minute" });
+      const perMinute = effective.get("frequency.max_calls_per_minute") as number;
+      if (sets(own, effective, "frequency.max_calls_per_minute", ["frequency.burst_limit", "frequency.cooldown_seconds"])) buckets.push({ key: `${key}/calls`, scope: index, measure: "requests", perMinute, capacity: (effective.get("frequency.burst_limit") as number | undefined) ?? perMinute, limitType: "calls_per_minute" });
       for (const [path, period, limitType] of PERIODS) {
         const limit = said(path);
         if (limit === null) continue;

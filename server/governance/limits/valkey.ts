@@ -1,6 +1,6 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
-import type { Actual, Admission, Counters, Demand, Plan, Reservation, RowsOf } from "./counters.ts";
+import { type Actual, type Admission, beginsAtZero, type Counters, type Demand, type Plan, type Reservation, type RowsOf } from "./counters.ts";
 import { ADMIT, DOUBTFUL, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
 /** What this needs of a client: scripts that run whole or not at all. */
@@ -278,7 +278,10 @@ export class ValkeyCounters implements Counters {
         u: plan.unpaced === true ? 1 : 0,
         s: plan.scopes.map(({ key, cooldownMs, maxConcurrent }) => ({ k: key, d: cooldownMs, m: maxConcurrent ?? -1 })),
         b: plan.buckets.map(({ key, scope, measure, perMinute, capacity, limitType }) => ({ k: key, s: scope, m: measure, r: perMinute, c: capacity, t: limitType })),
-        w: plan.windows.map(({ key, measure, limit, hard, startsAt, resetsAt, truth }) => ({ k: key, m: measure, l: limit, h: hard ? 1 : 0, a: startsAt, x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY), z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0 })),
+        w: plan.windows.map((window) => {
+          const { key, measure, limit, hard, startsAt, resetsAt, truth } = window;
+          return { k: key, m: measure, l: limit, h: hard ? 1 : 0, a: beginsAtZero(plan, window) ? startsAt : 0, x: Math.round(Math.max(0, resetsAt === Number.POSITIVE_INFINITY ? 0 : resetsAt - now) + 2 * DAY), z: resetsAt === Number.POSITIVE_INFINITY && truth === null ? 1 : 0 };
+        }),
       });
       this.plans.set(plan, known);
     }

@@ -1,12 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { PolicyTree } from "../../directory/limits/policy-tree.ts";
+import { PolicyTree, type StoredPolicy } from "../../directory/limits/policy-tree.ts";
 import { UsageOfDay, type UsageTruth } from "../../directory/limits/usage-truth.ts";
+import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import { jsonLog } from "../../kernel/log.ts";
 import { openValkey } from "../../runtime/valkey.ts";
 import type { UsageTotal } from "../../store/usage-totals.ts";
 import { haveValkey, startValkey, type TestValkey } from "../../../tests/support/valkey.ts";
 import type { Counters, Demand, Plan } from "./counters.ts";
 import { InProcessCounters } from "./in-process.ts";
+import { KeptPlans } from "./kept-plans.ts";
+import { planFor } from "./plan.ts";
+import { toolPlan } from "./tool-plan.ts";
 import { ValkeyCounters } from "./valkey.ts";
 import { Warming } from "./warming.ts";
 
@@ -132,4 +136,76 @@ test("use is added up by the newest tree, and a plan that was replaced is not ke
   process.warming.keep("leaf m", process.plan, { policies: new PolicyTree([...tree.groups, { id: "moved here", name: "moved here", parentId: "root" }], []) });
   await process.warming.reconcile(NOON);
   expect(await spent(process)).toBe(35);
+});
+
+describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit that is set in the middle of its window", (home) => {
+  const HOUR = 3_600_000;
+  const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null } as unknown as ModelEntry;
+
+  /** The group under a tree of its own, as a changed configuration makes it. */
+  function scopeWith(tenantId: string, policies: readonly StoredPolicy[]): GroupScope {
+    return { groupId: "leaf", groupName: "leaf", chain: [{ id: "leaf", name: "leaf" }], tenant: { id: tenantId, policies: new PolicyTree([...tree.groups], policies) } } as unknown as GroupScope;
+  }
+
+  /** A process whose database knows of seven of everything; what its clock says is set. */
+  function process() {
+    const clock = { at: NOON };
+    const asked: string[] = [];
+    const counted = (kind: string) => async () => {
+      asked.push(kind);
+      return { ofBranch: () => 7 };
+    };
+    const counters = home === "Valkey" ? new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.at, log: jsonLog("error"), renewMs: 3_600_000 }) : new InProcessCounters(() => clock.at);
+    opened.push(counters);
+    const warming = new Warming(counters, { ofDay: counted("models"), tools: counted("tools"), toolResults: counted("results") } as unknown as UsageTruth);
+    const plans = new KeptPlans();
+    const used = async (plan: Plan, policies: PolicyTree): Promise<readonly number[]> => {
+      for (;;) {
+        const tried = await counters.admit("probe", plan, NOTHING, true);
+        if (tried.kind === "admitted") return tried.spent;
+        if (tried.kind !== "cold") throw new Error(JSON.stringify(tried));
+        await warming.warm({ policies }, plan, tried.windows, clock.at);
+      }
+    };
+    return {
+      clock,
+      asked,
+      warming,
+      models: (scope: GroupScope) => used(plans.of(scope, "m", clock.at, () => planFor(scope, MODEL, clock.at)), scope.tenant.policies),
+      tools: (scope: GroupScope) => used(plans.of(scope, "tools s", clock.at, () => toolPlan(scope, "s", "p", clock.at)), scope.tenant.policies),
+    };
+  }
+
+  const other: StoredPolicy = { groupId: "leaf", kind: "llm_limits", itemId: "", document: { requests: { monthly_limit: 1_000 } } };
+  const daily: StoredPolicy = { groupId: "leaf", kind: "llm_limits", itemId: "", document: { requests: { daily_limit: 10 } } };
+  const ofTools: StoredPolicy = { groupId: "leaf", kind: "mcp_limits", itemId: "", document: { frequency: { max_calls_per_hour: 10 } } };
+
+  test("begins with what was used of it before, though the process has counted for longer", async () => {
+    const { clock, models, tools } = process();
+    expect(await models(scopeWith(`set late ${home}`, [other]))).toEqual([7]);
+    clock.at += 26.5 * HOUR;
+    const changed = scopeWith(`set late ${home}`, [daily, ofTools]);
+    expect([await models(changed), await tools(changed)]).toEqual([[7], [7]]);
+  });
+
+  test("its next window begins at zero, and needs no database", async () => {
+    const { clock, models, tools, asked } = process();
+    const scope = scopeWith(`next window ${home}`, [daily, ofTools]);
+    expect([await models(scope), await tools(scope)]).toEqual([[7], [7]]);
+    asked.length = 0;
+    clock.at += 26.5 * HOUR;
+    expect([await models(scope), await tools(scope), asked]).toEqual([[0], [0], []]);
+  });
+
+  test("calls of tools that other processes recorded are taken up like those of models", async () => {
+    const { clock, tools, warming, asked } = process();
+    const scope = scopeWith(`tools of others ${home}`, [ofTools]);
+    expect(await tools(scope)).toEqual([7]);
+    clock.at += HOUR;
+    expect(await tools(scope)).toEqual([0]);
+    asked.length = 0;
+    for (const server of ["s", "another"]) warming.keep(`leaf tools ${server}`, toolPlan(scope, server, "p", clock.at), scope.tenant);
+    await warming.reconcile(clock.at);
+    expect([await tools(scope), asked]).toEqual([[7], ["tools"]]);
+  });
 });

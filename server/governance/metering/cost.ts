@@ -1,4 +1,4 @@
-import { type DatedPrices, pricesAt, type Prices } from "../../directory/models/prices.ts";
+import { type DatedPrices, HOUR_WRITE_RATIO, pricesAt, type Prices } from "../../directory/models/prices.ts";
 import { costOf, type MicroUsd } from "../../kernel/money.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
 
@@ -32,7 +32,7 @@ export function costOfUsage(prices: Prices, usage: Usage): Cost | null {
   const cached = [
     { tokens: usage.cacheRead, pricePerMillion: prices.cacheRead ?? plain },
     { tokens: usage.cacheWrite, pricePerMillion: prices.cacheWrite ?? plain },
-    { tokens: usage.cacheWriteHour, pricePerMillion: prices.cacheWriteHour ?? plain * 2 },
+    { tokens: usage.cacheWriteHour, pricePerMillion: prices.cacheWriteHour ?? plain * HOUR_WRITE_RATIO },
   ];
   const micros = costOf([
     { tokens: usage.inputUncached - audioInput, pricePerMillion: plain },

@@ -1,7 +1,7 @@
 import type { MicroUsd } from "../../kernel/money.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import { cacheWriteTokens, inputTokens, type Usage } from "../../wire/usage.ts";
-import type { Call } from "../call.ts";
+import { arrivalOf, type Call } from "../call.ts";
 import { tag } from "../record/tag.ts";
 import { costAt } from "./cost.ts";
 
@@ -43,8 +43,4 @@ export function settle(call: Call, usage: Usage | null): void {
 /** What a failed attempt cost; null when it, or anything it used, has no price. */
 export function costOfAttempt(call: Call, usage: Usage): MicroUsd | null {
   return call.model === null ? null : (costAt(call.model.priceSchedule, usage, arrivalOf(call))?.micros ?? null);
-}
-
-function arrivalOf(call: Call): number {
-  return Date.parse(call.row.timestamp ?? "");
 }

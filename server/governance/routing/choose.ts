@@ -1,3 +1,4 @@
+import { pricesAt } from "../../directory/models/prices.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { MemberHealth } from "./member-health.ts";
@@ -5,8 +6,9 @@ import type { MemberHealth } from "./member-health.ts";
 /**
  * One of the members, by the group's strategy. Members of weight 0 are chosen only when no other is among them. Every
  * strategy but `ordered` treats members that are equal to it as `simple-shuffle` does: by chance, in proportion to weight.
+ * `at`: the moment whose prices hold, milliseconds since the Unix epoch.
  */
-export function chooseMember(strategy: RoutingGroupEntry["strategy"], members: readonly RoutingMember[], health: MemberHealth, random: () => number): RoutingMember | null {
+export function chooseMember(strategy: RoutingGroupEntry["strategy"], members: readonly RoutingMember[], health: MemberHealth, random: () => number, at: number): RoutingMember | null {
   const active = members.filter(({ weight }) => weight > 0);
   const open = active.length > 0 ? active : members;
   switch (strategy) {
@@ -18,14 +20,15 @@ export function chooseMember(strategy: RoutingGroupEntry["strategy"], members: r
       // A member nobody has measured yet is measured.
       return shuffle(lowest(open, ({ model }) => health.latencyMs(model.id) ?? 0), random);
     case "cost-based":
-      return shuffle(lowest(open, ({ model }) => priceOf(model)), random);
+      return shuffle(lowest(open, ({ model }) => priceOf(model, at)), random);
     default:
       return shuffle(open, random);
   }
 }
 
 /** Of a token in and a token out; what has no price comes last. */
-function priceOf({ prices }: ModelEntry): number {
+function priceOf({ priceSchedule }: ModelEntry, at: number): number {
+  const { prices } = pricesAt(priceSchedule, at);
   return prices.input === null || prices.output === null ? Number.POSITIVE_INFINITY : prices.input + prices.output;
 }
 

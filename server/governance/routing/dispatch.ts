@@ -1,12 +1,12 @@
 import { oauthDispatch, type OAuthDispatch } from "../authorization/oauth-dispatch.ts";
 import type { AuthorizationParts } from "../authorization/authorization-parts.ts";
-import type { RoutingMember } from "../../directory/models/routing-group-entry.ts";
+import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { readWhole } from "../answers/caller-answer.ts";
 import { replyStream } from "../answers/reply-stream.ts";
-import { type Attempt, abortReason, type Call, type Route } from "../call.ts";
+import { type Attempt, abortReason, arrivalOf, type Call, type Route } from "../call.ts";
 import { costOfAttempt } from "../metering/settle.ts";
 import type { EngineParts } from "../guardrails/engines.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
@@ -84,6 +84,8 @@ class Journey {
   private readonly tried = new Set<ModelEntry>();
   private retriesLeft: number;
   private begun = false;
+  /** An attempt was made since the last wait: the next one waits before it. */
+  private failedSince = false;
 
   constructor(call: Call, errand: Errand, route: Route, parts: DispatchParts) {
     this.call = call;
@@ -134,17 +136,29 @@ class Journey {
   private async next(last: Failure | null): Promise<RoutingMember | null> {
     const { group } = this.route;
     if (group === null) return last === null && this.spent.size === 0 ? (this.candidates[0] ?? null) : null;
+    if (this.failedSince && group.retryAfterSeconds > 0) await this.pause(group.retryAfterSeconds * 1000);
+    this.failedSince = false;
+    const member = this.choose(group) ?? (last === null ? null : await this.soonest());
+    // At once, so that calls that choose in the same moment know of each other.
+    if (member !== null) this.parts.health.began(member.model.id);
+    return member;
+  }
+
+  private choose(group: RoutingGroupEntry): RoutingMember | null {
     const { health, random } = this.parts;
-    const open = () => this.candidates.filter(({ model }) => !this.spent.has(model) && health.available(model.id));
-    if (last !== null && group.retryAfterSeconds > 0 && this.tried.size > 0) await this.pause(group.retryAfterSeconds * 1000);
-    const now = open();
-    const fresh = now.filter(({ model }) => !this.tried.has(model));
-    const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random);
-    if (member !== null) return member;
     const left = this.candidates.filter(({ model }) => !this.spent.has(model));
+    const now = left.filter(({ model }) => health.available(model.id));
+    const fresh = now.filter(({ model }) => !this.tried.has(model));
+    const member = chooseMember(group.strategy, fresh.length > 0 ? fresh : now, health, random, arrivalOf(this.call));
+    if (member !== null) return member;
     const resort = health.lastResort(left.map(({ model }) => model.id));
-    if (resort !== null || last === null) return left.find(({ model }) => model.id === resort) ?? null;
-    // Each of them was told to stay away: the one that is back first is waited for, if that is soon.
+    return left.find(({ model }) => model.id === resort) ?? null;
+  }
+
+  /** Each of them was told to stay away: the one that is back first is waited for, if that is soon. */
+  private async soonest(): Promise<RoutingMember | null> {
+    const { health } = this.parts;
+    const left = this.candidates.filter(({ model }) => !this.spent.has(model));
     const soonest = left.toSorted((a, b) => health.availableInMs(a.model.id) - health.availableInMs(b.model.id))[0];
     const waitMs = soonest === undefined ? Number.POSITIVE_INFINITY : health.availableInMs(soonest.model.id);
     if (soonest === undefined || waitMs > LONGEST_WAIT_MS) return null;
@@ -158,33 +172,48 @@ class Journey {
   }
 
   private async tryMember(model: ModelEntry): Promise<AttemptResult | Refusal> {
-    const { call, errand, parts, route } = this;
     const first = this.tried.size === 0;
     this.tried.add(model);
-    call.model = model;
+    this.call.model = model;
+    try {
+      const ready = await this.readied(model);
+      if (isRefusal(ready)) {
+        this.neverAsked(model);
+        return ready;
+      }
+      if (!first) this.call.row.llm_used_fallback = true;
+      return await this.ask(model, ready);
+    } catch (error) {
+      this.neverAsked(model);
+      throw error;
+    }
+  }
+
+  /** What the member is to be sent, with all that is needed for the call to leave; a refusal where it may not. */
+  private async readied(model: ModelEntry): Promise<Prepared | Refusal> {
+    const { call, errand, parts } = this;
     const prepared = await errand.prepare(call, model);
     if (isRefusal(prepared)) return prepared;
     const overLimit = await parts.limits.enter(call, model);
-    if (overLimit !== null) return overLimit;
-    const unrecorded = this.departure(model, prepared);
-    if (unrecorded !== null) return unrecorded;
-    if (!first) call.row.llm_used_fallback = true;
+    return overLimit ?? this.departure(model, prepared) ?? prepared;
+  }
 
+  private neverAsked(model: ModelEntry): void {
+    if (this.route.group === null) return;
+    this.parts.health.ended(model.id);
+    this.parts.health.inconclusive(model.id);
+  }
+
+  private async ask(model: ModelEntry, prepared: Prepared): Promise<AttemptResult> {
+    const { call, errand, parts, route } = this;
     const told: Attempt = { model: model.name, provider: model.provider.providerKey, outcome: "served", status: null, durationMs: 0, usage: null, costMicros: null };
     call.attempts.push(told);
     const grouped = route.group !== null;
     const linked = grouped ? linkedAbort(call) : null;
     const startedAt = performance.now();
-    if (grouped) parts.health.began(model.id);
-    let result: AttemptResult;
-    try {
-      const asked = attempt(call, { model, prepared, abort: linked?.abort ?? call.abort, timeoutMs: this.timeoutMs, holdHead: grouped, inputCharacters: errand.inputCharacters }, parts);
-      noteRequest(call);
-      result = await asked;
-    } catch (error) {
-      if (grouped) parts.health.ended(model.id);
-      throw error;
-    }
+    const asked = attempt(call, { model, prepared, abort: linked?.abort ?? call.abort, timeoutMs: this.timeoutMs, holdHead: grouped, inputCharacters: errand.inputCharacters }, parts);
+    noteRequest(call);
+    const result = await asked;
     told.durationMs = Math.round(performance.now() - startedAt);
     if ("answer" in result) {
       told.status = result.answer.status;
@@ -192,6 +221,7 @@ class Journey {
       dropped(result.answer, prepared);
       return result;
     }
+    this.failedSince = true;
     linked?.release();
     if (grouped) parts.health.ended(model.id);
     this.failed(model, told, result);

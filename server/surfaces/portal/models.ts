@@ -1,4 +1,5 @@
 import { portalModelQuery } from "@gatehouse/contracts/portal";
+import { arrivalOf } from "../../governance/call.ts";
 import { portalModels, type PortalModel } from "../../governance/access/portal-models.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isRefusal } from "../../governance/surface.ts";
@@ -8,10 +9,10 @@ type Models = readonly PortalModel[];
 
 /** Of the group named, else of the one the request is in; none for a user without a group. */
 async function modelsFor({ services, call, user }: PortalRequest<unknown, unknown>, groupId: string | undefined): Promise<Models | Refusal> {
-  if (groupId === undefined) return call.scope === null ? [] : portalModels(call.scope);
+  if (groupId === undefined) return call.scope === null ? [] : portalModels(call.scope, arrivalOf(call));
   if (!user.group_ids.includes(groupId)) return refuse("forbidden", "You are not in this resource group.");
   const scope = await services.snapshots.scope(user.tenant_id, groupId);
-  return scope === null ? [] : portalModels(scope);
+  return scope === null ? [] : portalModels(scope, arrivalOf(call));
 }
 
 export const modelRoutes: readonly PortalRoute[] = [

@@ -36,7 +36,7 @@ export class CompletionsRequest extends OpenAiRequest {
     return this.prompts * (wholeOf(this.body.n) ?? 1);
   }
 
-  private get prompts(): number {
+  override get prompts(): number {
     const { prompt } = this.body;
     return Array.isArray(prompt) && typeof prompt[0] !== "number" ? prompt.length : 1;
   }

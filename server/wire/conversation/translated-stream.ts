@@ -1,5 +1,5 @@
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
-import type { Usage } from "../usage.ts";
+import { type Usage, withOutputSince } from "../usage.ts";
 import type { StreamReader, StreamWriter } from "./codec.ts";
 import type { ConversationEvent } from "./reply.ts";
 
@@ -11,8 +11,11 @@ export class TranslatedStream implements StreamCodec {
   private readonly writer: StreamWriter;
   private readonly seen: ((event: ConversationEvent) => void) | null;
   private readonly enclosed: boolean;
+  private told: Usage | null = null;
+  /** How long the output was when usage was told last. */
+  private lengthTold = 0;
+  private stopped = false;
   begun = false;
-  usage: Usage | null = null;
   outputLength = 0;
   providerError: string | null = null;
 
@@ -22,6 +25,11 @@ export class TranslatedStream implements StreamCodec {
     this.writer = writer;
     this.seen = seen;
     this.enclosed = enclosed;
+  }
+
+  /** Some vendors tell at the start what they do at the end, as far as it is known: what a torn answer said since is estimated. */
+  get usage(): Usage | null {
+    return this.told === null || this.stopped ? this.told : withOutputSince(this.told, this.outputLength - this.lengthTold);
   }
 
   get closed(): boolean {
@@ -54,8 +62,11 @@ export class TranslatedStream implements StreamCodec {
     if (event.kind === "delta") {
       this.outputLength += event.text.length;
       this.begun = true;
-    } else if (event.kind === "usage") this.usage = event.usage;
-    else if (event.kind === "fault") this.providerError ??= event.fault.message;
-    else if (event.kind === "stop" || (event.kind === "part_start" && event.type === "tool_call")) this.begun = true;
+    } else if (event.kind === "usage") {
+      this.told = event.usage;
+      this.lengthTold = this.outputLength;
+    } else if (event.kind === "fault") this.providerError ??= event.fault.message;
+    else if (event.kind === "stop") this.begun = this.stopped = true;
+    else if (event.kind === "part_start" && event.type === "tool_call") this.begun = true;
   }
 }

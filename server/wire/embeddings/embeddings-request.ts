@@ -31,6 +31,11 @@ export class EmbeddingsRequest implements InboundRequest {
     return Array.isArray(input) && input.every((item) => typeof item === "string") ? input : null;
   }
 
+  get prompts(): number {
+    const { input } = this.document.value;
+    return Array.isArray(input) && typeof input[0] !== "number" ? input.length : 1;
+  }
+
   get opaque(): boolean {
     return this.inputs === null;
   }

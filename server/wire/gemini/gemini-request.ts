@@ -25,6 +25,7 @@ export function readGeminiRequest(bytes: Uint8Array, address: GeminiAddress): Ge
 export class GeminiRequest implements InboundRequest {
   readonly names = { temperature: "generationConfig.temperature", maxTokens: "generationConfig.maxOutputTokens", input: "contents" };
   readonly opaque = false;
+  readonly prompts = 1;
   readonly model: string;
   readonly modelId = null;
   readonly stream: boolean;

@@ -28,6 +28,7 @@ export function readMessagesRequest(bytes: Uint8Array, reading: MessagesReading)
 export class MessagesRequest implements InboundRequest {
   readonly names = { temperature: "temperature", maxTokens: "max_tokens", input: "messages" };
   readonly opaque = false;
+  readonly prompts = 1;
   private readonly document: JsonDocument;
   private readonly reading: MessagesReading;
   private slots: readonly TextSlot[] | null = null;

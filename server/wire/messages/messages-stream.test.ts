@@ -44,6 +44,16 @@ describe("a message's stream on its way through", () => {
     expect(run(fixture("cache"), 50).stream.usage).toEqual({ inputUncached: 3, cacheRead: 2000, cacheWrite: 100, cacheWriteHour: 400, output: 2, reasoning: 0, estimated: false });
   });
 
+  test("of an answer that broke off, what it said is estimated beside what the start told", () => {
+    const start = 'event: message_start\ndata: {"type":"message_start","message":{"usage":{"input_tokens":80,"output_tokens":1}}}\n\n';
+    const delta = `event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"${"word ".repeat(80)}"}}\n\n`;
+    const end = 'event: message_delta\ndata: {"type":"message_delta","delta":{"stop_reason":"end_turn"},"usage":{"output_tokens":90}}\n\n';
+    const usage = (text: string) => run(text, 1_000).stream.usage;
+    expect(usage(start)).toMatchObject({ inputUncached: 80, output: 1, estimated: false });
+    expect(usage(start + delta)).toMatchObject({ inputUncached: 80, output: 101, estimated: true });
+    expect(usage(start + delta + end)).toMatchObject({ inputUncached: 80, output: 90, estimated: false });
+  });
+
   test("an answer has begun with its first words, its first call or its end, not with its first frame", () => {
     const begun = (name: string, frames: number) => {
       const stream = new MessagesStream();

@@ -2,7 +2,7 @@ import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import { type FrameReader, lengthUnder, PassingFrames } from "../passing-frames.ts";
 import { concat, frameData, isWholeEvent } from "../sse-frames.ts";
 import type { StreamCodec, StreamEnding, StreamPiece } from "../stream.ts";
-import type { Usage } from "../usage.ts";
+import { type Usage, withOutputSince } from "../usage.ts";
 import { laterUsage, usageOf } from "./usage.ts";
 
 const decoder = new TextDecoder();
@@ -25,7 +25,9 @@ export class MessagesStream implements StreamCodec, FrameReader {
   providerError: string | null = null;
 
   get usage(): Usage | null {
-    return usageOf(this.counts);
+    const told = usageOf(this.counts);
+    // The start tells of the first token only; the rest is told at the end, which a torn answer has not.
+    return told === null || this.finished ? told : withOutputSince(told, this.outputLength);
   }
 
   get closed(): boolean {

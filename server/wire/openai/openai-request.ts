@@ -92,6 +92,10 @@ export abstract class OpenAiRequest implements InboundRequest {
     return wholeOf(this.body.n) ?? 1;
   }
 
+  get prompts(): number {
+    return 1;
+  }
+
   get tools(): readonly string[] {
     return toolNames(this.body.tools);
   }
