@@ -40,8 +40,8 @@ export function cacheWriteTokens(usage: Usage): number {
   return usage.cacheWrite + usage.cacheWriteHour;
 }
 
-/** No model reads or writes as much in one call: beyond it a count is a provider's mistake, which would exhaust budgets and overflow totals. */
-const MOST_TOLD = 1_000_000_000;
+/** No model reads or writes as much in one call: beyond it a count is a mistake of whoever tells it, which would exhaust budgets and overflow totals. */
+export const MOST_TOLD = 1_000_000_000;
 
 /** What the provider told, where it can be believed; null else. */
 export function believable(told: Usage | null): Usage | null {

@@ -134,6 +134,17 @@ test("a span of a call the gateway carried joins it and is not counted twice", a
   expect([after.calls, after.total_tokens]).toEqual([before.calls, before.total_tokens]);
 });
 
+test("claims beyond what totals can hold leave the rows of calls whole", async () => {
+  // 1,024 of the largest and this come to the last number that a total holds.
+  const tokens = (index: number) => ({ key: "gen_ai.usage.input_tokens", value: { intValue: String(index === 1_024 ? 1_023 : Number.MAX_SAFE_INTEGER) } });
+  const started = `${Date.now()}000000`;
+  const claimed = Array.from({ length: 1_025 }, (_, index) => span({ traceId: "c".repeat(32), spanId: (index + 1).toString(16).padStart(16, "0"), startTimeUnixNano: started, endTimeUnixNano: started, attributes: [text("gen_ai.operation.name", "chat"), tokens(index)] }));
+  expect((await ingest(spans(...claimed), { "x-api-key": other.apiKey })).status).toBe(200);
+  const id = (await chat({}, "fake-2", other.apiKey)).headers.get("x-gw-run-id");
+  expect(await rowOf(world.admin, { id })).toMatchObject({ llm_model_used: "fake-2", llm_model_requested: "fake-2", custom_metadata: null });
+  expect((await send("GET", `/v1/runs/${"c".repeat(32)}`, undefined, other.apiKey)).body.calls).toBe(1_025);
+});
+
 test("a name no run can have is that of no run", async () => {
   expect((await send("GET", "/v1/runs/a%00b")).status).toBe(404);
   expect((await send("POST", "/v1/runs/a%00b/end", {})).status).toBe(404);

@@ -1,3 +1,4 @@
+import { MOST_TOLD } from "../usage.ts";
 import { type Attributes, countOf, textOf } from "./attributes.ts";
 import type { Span } from "./traces.ts";
 
@@ -67,6 +68,12 @@ function numberOf(attributes: Attributes, ...names: string[]): number | null {
   return (value as number | undefined) ?? null;
 }
 
+/** Claims add up like what was seen: one that no call comes to would leave no room in the totals for the rows of others. */
+function tokensOf(attributes: Attributes, ...names: string[]): number | null {
+  const count = countOf(attributes, ...names);
+  return count !== null && count > MOST_TOLD ? null : count;
+}
+
 export function genAiFacts(span: Span): GenAiFacts {
   const { attributes, resource } = span;
   const mcpMethod = textOf(attributes, "mcp.method.name");
@@ -86,10 +93,10 @@ export function genAiFacts(span: Span): GenAiFacts {
     provider: kind === null ? null : providerOf(attributes),
     modelRequested: requested,
     modelUsed: textOf(attributes, "gen_ai.response.model") ?? requested,
-    promptTokens: inference ? countOf(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens") : null,
-    completionTokens: inference ? countOf(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion", "llm.usage.completion_tokens") : null,
-    cacheReadTokens: inference ? countOf(attributes, "gen_ai.usage.cache_read.input_tokens") : null,
-    cacheWriteTokens: inference ? countOf(attributes, "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens") : null,
+    promptTokens: inference ? tokensOf(attributes, "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt", "llm.usage.prompt_tokens") : null,
+    completionTokens: inference ? tokensOf(attributes, "gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion", "llm.usage.completion_tokens") : null,
+    cacheReadTokens: inference ? tokensOf(attributes, "gen_ai.usage.cache_read.input_tokens") : null,
+    cacheWriteTokens: inference ? tokensOf(attributes, "gen_ai.usage.cache_write.input_tokens", "gen_ai.usage.cache_creation.input_tokens") : null,
     temperature: numberOf(attributes, "gen_ai.request.temperature"),
     maxTokens: countOf(attributes, "gen_ai.request.max_tokens"),
     streaming: typeof attributes["gen_ai.request.stream"] === "boolean" ? attributes["gen_ai.request.stream"] : null,
