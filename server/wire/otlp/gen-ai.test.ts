@@ -13,3 +13,11 @@ test.each(Object.entries(COUNTS))("a claim of %s that no call comes to is none",
   const told = (count: number) => genAiFacts(inference({ key: name, value: { intValue: String(count) } }))[fact as keyof typeof COUNTS];
   expect([told(1_000_000_000), told(1_000_000_001), told(Number.MAX_SAFE_INTEGER)]).toEqual([1_000_000_000, null, null]);
 });
+
+test("what is no pair among attributes is left out, and no name of one is more than a name", () => {
+  const member = { key: "m", value: { intValue: "1" } };
+  const list = { key: "list", value: { kvlistValue: { values: [null, {}, member] } } };
+  const proto = { key: "__proto__", value: { kvlistValue: { values: [{ key: COUNTS.promptTokens, value: { intValue: "5" } }] } } };
+  const facts = genAiFacts(inference(list, proto));
+  expect([facts.rest.list, facts.promptTokens]).toEqual([{ m: 1 }, null]);
+});
