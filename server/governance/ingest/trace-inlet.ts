@@ -30,7 +30,7 @@ export interface TraceInlet {
 /** Spans sealed of late, which may not be in the database yet. */
 const REMEMBERED = 100_000;
 
-const keyOf = (span: Span): string => `${span.traceId}/${span.spanId}`;
+const keyOf = (span: Pick<Span, "traceId" | "spanId">): string => `${span.traceId}/${span.spanId}`;
 
 export function traceInlet(parts: TraceInletParts): TraceInlet {
   const recent = new BoundedMap<string, true>(REMEMBERED);
@@ -82,13 +82,15 @@ export function traceInlet(parts: TraceInletParts): TraceInlet {
  * The gateway's own call each span tells of: the one with its ids, or that of the span it made to send it, as the HTTP
  * span below a model call's.
  */
-function carriedBy(spans: readonly Span[], known: KnownSpans): KnownSpans["carried"] {
+export function carriedBy(spans: readonly Span[], known: Pick<KnownSpans, "carried">): KnownSpans["carried"] {
   const carried = new Map(known.carried);
+  if (carried.size === 0) return carried;
+  const told = new Map(spans.map((span) => [keyOf(span), span]));
   for (const span of spans) {
     const own = known.carried.get(keyOf(span));
     if (own !== undefined && span.parentSpanId !== null && span.kind === CLIENT) {
-      const parent = spans.find((other) => other.spanId === span.parentSpanId && other.traceId === span.traceId);
-      if (parent !== undefined && parent.kind === CLIENT) carried.set(keyOf(parent), own);
+      const parent = told.get(keyOf({ traceId: span.traceId, spanId: span.parentSpanId }));
+      if (parent?.kind === CLIENT) carried.set(keyOf(parent), own);
     }
   }
   return carried;
