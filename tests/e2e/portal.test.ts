@@ -356,5 +356,10 @@ describe("the group of a call", () => {
     const key = (await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "of keyed", scope: "user", end_user_id: user.id })).key_value;
     const status = async (headers: Record<string, string>) => (await fetch(`${url}/v1/proxy/llm/models`, { headers: { "x-api-key": key, ...headers } })).status;
     expect([await status({}), await status({ "x-resource-group": home }), await status({ "x-resource-group": "team" }), await status({ "x-resource-group": "second" })]).toEqual([200, 200, 200, 403]);
+
+    // A run begun with the key is the person's own, by the name they gave it.
+    await (await fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": key, "content-type": "application/json", "x-gw-run-id": "by key" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) })).text();
+    expect((await user.request("POST", "/runs/by%20key/feedback", { score: 1 })).body).toEqual({ run_id: "by key", score: 1 });
+    expect((await (await newPerson(url, "keyless")).request("POST", "/runs/by%20key/feedback", { score: 1 })).status).toBe(404);
   });
 });
