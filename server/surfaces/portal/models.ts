@@ -41,7 +41,7 @@ export const modelRoutes: readonly PortalRoute[] = [
     path: "/v1/portal/models/:model_id",
     name: "model",
     async run(request) {
-      const models = (await scopesOf(request)).flatMap(portalModels);
+      const models = (await scopesOf(request)).flatMap((scope) => portalModels(scope));
       return models.find(({ id }) => id === request.params.model_id) ?? refuse("model_not_found");
     },
   }),
