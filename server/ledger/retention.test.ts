@@ -6,6 +6,7 @@ import { testDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { exportChain, verifyChain } from "./chains.ts";
 import type { Ledger } from "./ledger.ts";
+import { putFeedback } from "../store/run-feedback.ts";
 import { rememberGoneTenant } from "../store/tenants.ts";
 import { applyRetention } from "./retention.ts";
 import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
@@ -16,11 +17,14 @@ let at = Date.UTC(2026, 0, 20);
 const clock: Clock = { now: () => at, micros: () => at * 1000 };
 const DAY = 86_400_000;
 
+const people = { short: crypto.randomUUID(), long: crypto.randomUUID() };
+
 beforeAll(async () => {
   database = await testDatabase();
   for (const [id, bodyDays, logDays] of [["short", 10, 20], ["long", 30, 60]] as const) {
     const retention = { store_bodies: "full", body_days: bodyDays, log_days: logDays, run_days: 60 };
     await database.db.insertInto("tenants").values({ id, name: id, data_retention: JSON.stringify(retention), default_judge_model_id: null } as never).execute();
+    await database.db.insertInto("end_users").values({ id: people[id], tenant_id: id, username: "person", password_hash: "-" }).execute();
   }
   ledger = await testLedger(database.db, temporaryDirectory(), { clock, checkpointMs: 1_000_000 });
 });
@@ -61,6 +65,10 @@ test("approvals that are over lose what their calls said, and then go; those tha
   await asked(pending, "short", { status: "pending" });
   await asked(unused, "short", { status: "approved" });
   await asked(kept, "long", { status: "rejected" });
+  for (const id of [used, pending, kept]) {
+    const tenant_id = id === kept ? "long" : "short";
+    await database.db.insertInto("notifications").values({ id, tenant_id, end_user_id: people[tenant_id], notification_type: "approval_requested", title: "t", body: "k asks to call t on s.", metadata: JSON.stringify({ approval_id: id }) }).execute();
+  }
   const left = async () => Object.fromEntries((await database.db.selectFrom("approvals").select(["id", "call_arguments", "request_metadata"]).execute()).map((row) => [row.id, `${row.call_arguments} ${Object.keys(row.request_metadata).length}`]));
   at += 11 * DAY;
   await retain();
@@ -68,6 +76,7 @@ test("approvals that are over lose what their calls said, and then go; those tha
   at += 10 * DAY;
   await retain();
   expect(Object.keys(await left()).toSorted()).toEqual([pending, unused, kept].toSorted());
+  expect((await database.db.selectFrom("notifications").select("id").execute()).map(({ id }) => id).toSorted()).toEqual([pending, kept].toSorted());
 });
 
 test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
@@ -141,4 +150,17 @@ test("the rows of a tenant that is gone are held to the retention it had", async
   at += 10 * DAY;
   await retain();
   expect(await counted(`id = '${id}' AND client_ip IS NULL`)).toBe(1);
+});
+
+test("what people said of runs goes with the runs", async () => {
+  const run = await call(at, { run_end_state: "completed" });
+  await ledger.shipped();
+  for (const root of [run, "gone before"]) await putFeedback(database.db, { tenantId: "long", rootTaskId: root, userId: people.long, score: 1, comment: "thanks", now: new Date(at) });
+  const said = async () => (await database.db.selectFrom("run_feedback").select("root_task_id").execute()).map((row) => row.root_task_id);
+  at += 59 * DAY;
+  await retain();
+  expect((await said()).toSorted()).toEqual([run, "gone before"].toSorted());
+  at += 2 * DAY;
+  await retain();
+  expect(await said()).toEqual([]);
 });

@@ -5,7 +5,7 @@ import { firstCallsOfTraces, rowsOfSpans } from "../store/spans.ts";
 export interface KnownSpans {
   /** Told before. */
   readonly told: ReadonlySet<string>;
-  /** Id of the row of the call the gateway carried itself. */
+  /** Id of the row of the call the gateway carried itself, and its run where the call is the same credential's: nobody files under a run of others. */
   readonly carried: ReadonlyMap<string, { readonly rowId: string; readonly rootTaskId: string | null }>;
   /** The run the traces' calls belong to. */
   readonly runs: ReadonlyMap<string, string>;
@@ -22,7 +22,7 @@ export async function knownSpans(db: Database, tenantId: string, apiKeyId: strin
   for (const row of rows) {
     const key = `${row.trace_id}/${row.span_id}`;
     if (row.source === "otel") told.add(key);
-    else if (!carried.has(key)) carried.set(key, { rowId: row.id, rootTaskId: row.root_task_id });
+    else if (!carried.has(key)) carried.set(key, { rowId: row.id, rootTaskId: row.credential_id === apiKeyId ? row.root_task_id : null });
   }
   return { told, carried, runs: new Map(firsts.map((row) => [row.trace_id, row.root_task_id ?? ""])) };
 }

@@ -182,11 +182,14 @@ export async function expireApprovals(db: Database): Promise<void> {
 
 /**
  * Holds approvals that are over to how long their tenant keeps what calls said, and calls at all: they lose the
- * arguments and whence they came, and then go. Answers how many were changed.
+ * arguments and whence they came, and then go, with what people were told of them. Answers how many were changed.
  */
 export async function pruneApprovals(db: Database, tenantId: string, { bodies, calls }: { readonly bodies: Date; readonly calls: Date }): Promise<number> {
   const isOver = sql<boolean>`(status IN ('rejected', 'expired') OR consumed_at IS NOT NULL)`;
-  const gone = await db.deleteFrom("approvals").where("tenant_id", "=", tenantId).where("created_at", "<", calls).where(isOver).executeTakeFirst();
+  const { rows } = await sql<{ gone: number }>`
+    WITH gone AS (DELETE FROM approvals WHERE tenant_id = ${tenantId} AND created_at < ${calls} AND ${isOver} RETURNING id::text),
+      untold AS (DELETE FROM notifications n USING gone WHERE n.tenant_id = ${tenantId} AND n.metadata->>'approval_id' = gone.id)
+    SELECT count(*) AS gone FROM gone`.execute(db);
   const emptied = await db
     .updateTable("approvals")
     .set({ call_arguments: "{}", request_metadata: "{}" })
@@ -195,5 +198,5 @@ export async function pruneApprovals(db: Database, tenantId: string, { bodies, c
     .where(isOver)
     .where(sql<boolean>`(call_arguments <> '{}' OR request_metadata <> '{}')`)
     .executeTakeFirst();
-  return Number(gone.numDeletedRows) + Number(emptied.numUpdatedRows);
+  return (rows[0]?.gone ?? 0) + Number(emptied.numUpdatedRows);
 }

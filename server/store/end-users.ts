@@ -73,6 +73,12 @@ export async function endUsersAfter(db: Database, tenantId: string, afterId: str
   return query.orderBy("id").limit(limit).execute();
 }
 
+/** Every API key the user has or had. */
+export async function keyIdsOfUser(db: Database, tenantId: string, userId: string): Promise<string[]> {
+  const rows = await db.selectFrom("api_keys").select("id").where("tenant_id", "=", tenantId).where("end_user_id", "=", userId).execute();
+  return rows.map((row) => row.id);
+}
+
 /** Hashes of the values of every API key that is the user's own. */
 export async function keyHashesOfUser(db: Database | Trx, userId: string): Promise<string[]> {
   const rows = await db.selectFrom("api_keys").select(["key_hash", "previous_hash"]).where("end_user_id", "=", userId).execute();

@@ -40,7 +40,7 @@ export function cacheWriteTokens(usage: Usage): number {
   return usage.cacheWrite + usage.cacheWriteHour;
 }
 
-/** No model reads or writes as much in one call: beyond it a count is a provider's mistake, which would exhaust budgets and overflow totals. */
+/** No model reads or writes as much in one call: beyond it a count is a mistake of whoever tells it, which would exhaust budgets and overflow totals. */
 const MOST_TOLD = 1_000_000_000;
 
 /** A count of tokens somebody told, where it can be believed; null else. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { approveApproval, getApproval, listApprovals, pollApproval, redeemApproval, rejectApproval, requestApproval, type ApprovalDemand, type Viewer } from "../../server/directory/tools/approvals.ts";
 import { expireApprovals } from "../../server/store/approvals.ts";
 import { approvalDemand } from "../support/approvals.ts";
@@ -11,6 +12,7 @@ const page = { limit: 50, offset: 0 };
 const boss = { name: "boss", viewer: null };
 let plane: ControlPlane;
 let group: string;
+let member: string;
 let calls = 0;
 
 beforeAll(async () => {
@@ -18,6 +20,7 @@ beforeAll(async () => {
   const acme = await newTenant(plane, "acme");
   await newTenant(plane, "beta");
   group = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
+  member = (await acme.send("POST", "/v1/admin/end-users", { username: "approver", password: "a long enough password", primary_group_id: group })).body.user.id;
 });
 afterAll(() => plane.close());
 
@@ -119,6 +122,24 @@ describe("a request", () => {
     const { id } = await requestApproval(plane.directory, demand());
     const outcomes = await Promise.allSettled([approveApproval(plane.directory, "acme", id, boss, null), rejectApproval(plane.directory, "acme", id, boss, "no"), approveApproval(plane.directory, "acme", id, boss, null)]);
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  });
+
+  test("is asked for and resolved only when those concerned can be told", async () => {
+    const { db } = plane.directory;
+    const told = async (id: string) => (await sql<{ who: string }>`SELECT end_user_id::text AS who FROM notifications WHERE metadata->>'approval_id' = ${id} ORDER BY id`.execute(db)).rows.map(({ who }) => who);
+    const untold = async (work: () => Promise<unknown>) => {
+      await sql`ALTER TABLE notifications RENAME TO notifications_away`.execute(db);
+      await expect(work()).rejects.toThrow();
+      await sql`ALTER TABLE notifications_away RENAME TO notifications`.execute(db);
+    };
+    const asker = (await sql<{ id: string }>`INSERT INTO end_users (id, tenant_id, username, password_hash) VALUES (${crypto.randomUUID()}, 'acme', 'asker', '-') RETURNING id::text`.execute(db)).rows[0]?.id as string;
+    const asked = demand({ requesterType: "user", requesterId: asker });
+    await untold(() => requestApproval(plane.directory, asked));
+    const { id } = await requestApproval(plane.directory, asked);
+    expect(await told(id)).toEqual([member]);
+    await untold(() => rejectApproval(plane.directory, "acme", id, boss, null));
+    expect((await rejectApproval(plane.directory, "acme", id, boss, null)).status).toBe("rejected");
+    expect(await told(id)).toEqual([member, asker]);
   });
 
   test("that ran out cannot be approved, is asked for anew, and the sweep writes so, twice without harm", async () => {

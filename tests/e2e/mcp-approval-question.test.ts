@@ -251,8 +251,8 @@ describe("the page a client is sent to", () => {
   });
 
   test("takes nothing that no record can hold", async () => {
-    const answers = await Promise.all([decide({ username: "a\0b", password: "x", decision: "approve" }), decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "a\0b" })]);
-    expect(answers.map(({ status }) => status)).toEqual([400, 400]);
+    const answers = await Promise.all([decide({ username: "a\0b", password: "x", decision: "approve" }), decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "a\0b" }), decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "x".repeat(4_001) })]);
+    expect(answers.map(({ status }) => status)).toEqual([400, 400, 400]);
   });
 
   test("is nowhere while its tenant is switched off", async () => {
@@ -268,9 +268,10 @@ describe("the page a client is sent to", () => {
   });
 
   test("lets a colleague approve with their own password, once, and leaves a row without it", async () => {
-    const approved = await decide({ username: "colleague", password: PASSWORD, decision: "approve", note: "go" });
+    const note = "go ".repeat(1_333).trim();
+    const approved = await decide({ username: "colleague", password: PASSWORD, decision: "approve", note });
     expect([approved.status, (await approved.text()).includes("It was approved")]).toEqual([200, true]);
-    expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({ status: "approved", resolved_by: "colleague", resolution_note: "go" });
+    expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({ status: "approved", resolved_by: "colleague", resolution_note: note });
     expect(await (await decide({ username: "colleague", password: PASSWORD, decision: "reject" })).text()).toContain("It was approved");
     const row = await rowOf(world.admin, { proxy_subtype: "approval_page", gateway_user_id: colleague.id, success: true });
     expect([row.is_auth_event, row.tenant_id]).toEqual([true, "default"]);

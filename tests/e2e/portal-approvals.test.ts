@@ -97,16 +97,16 @@ test("what is asked for and resolved reaches the open portals of those concerned
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/portal/events`, { headers: bearer(colleague), signal: abort.signal });
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
   let text = "";
-  const until = async (wanted: string) => {
-    while (!text.includes(wanted)) text += new TextDecoder().decode((await reader.read()).value);
+  // What was asked before may be told of here as well.
+  const until = async (event: string, ...told: string[]) => {
+    while (!text.split("\n\n").slice(0, -1).some((frame) => frame.startsWith(`event: ${event}\n`) && told.every((part) => frame.includes(part)))) text += new TextDecoder().decode((await reader.read()).value);
   };
-  await until("event: ready");
+  await until("ready");
   const id = (await callTool(message(), bearer(asker))).headers.get("x-gw-approval-id");
-  await until("event: approval");
-  await until("event: notification");
-  expect(text).toContain(`"id":"${id}"`);
+  await until("approval", `"id":"${id}"`, '"status":"pending"');
+  await until("notification", `"approval_id":"${id}"`);
   await colleague.request("POST", `/approvals/${id}/reject`, {});
-  await until('"status":"rejected"');
+  await until("approval", `"id":"${id}"`, '"status":"rejected"');
   abort.abort();
 });
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import pg from "pg";
 import { rowOf, rowsOf, serveModels, type Served } from "../support/admin.ts";
 import { newPerson, type PortalClient } from "../support/portal.ts";
 import { startWorld, type World } from "../support/world.ts";
@@ -70,7 +71,7 @@ test("a member hears of an alert of their group at once, an outsider does not, a
   const notification = await heard.next("notification");
   const alert = await heard.next("alert");
   expect(notification).toMatchObject({ is_read: false, metadata: { group_id: served.groupId } });
-  expect(alert).toMatchObject({ group_id: served.groupId, resolved: false });
+  expect(alert).toMatchObject({ group_id: served.groupId, resolved: false, acknowledged: false, acknowledged_at: null });
 
   const listed = (await member.request("GET", "/notifications?unread_only=true")).body;
   expect(listed.notifications.map(({ id }: { id: string }) => id)).toContain(notification.id);
@@ -87,6 +88,15 @@ test("a member hears of an alert of their group at once, an outsider does not, a
   expect(acknowledged.body).toMatchObject({ id: alert.id, acknowledged: true });
   expect((await member.request("POST", `/alerts/${alert.id}/acknowledge`)).body).toEqual(acknowledged.body);
   expect((await member.request("GET", `/alerts/group/${served.groupId}`)).body.alerts.find(({ id }: { id: string }) => id === alert.id)).toMatchObject({ acknowledged: true, resolved: false });
+
+  // An alert that is over is told of again, to each as their list has it.
+  const database = new pg.Client({ connectionString: world.databaseUrl });
+  await database.connect();
+  await database.query("UPDATE alerts SET resolved = true, resolved_at = now() WHERE id = $1", [alert.id]);
+  await database.end();
+  const over = await heard.next("alert");
+  expect(over).toEqual((await member.request("GET", `/alerts/group/${served.groupId}`)).body.alerts.find(({ id }: { id: string }) => id === alert.id));
+  expect(over).toMatchObject({ resolved: true, acknowledged: true });
 
   heard.close();
   unheard.close();

@@ -71,6 +71,13 @@ describe("the configuration", () => {
 });
 
 describe("a notice record", () => {
+  test("that is posted several times at once is one", async () => {
+    const handle = newHandle();
+    const replies = await Promise.all([1, 2, 3].map(() => post(handle)));
+    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(new Set(replies.map(({ body }) => body.record_id)).size).toBe(1);
+  });
+
   test("is sealed without its user, once for a conversation and method, verifies offline, and the answers refer to it", async () => {
     const handle = newHandle();
     const text = (await person.request("GET", "/evidence/notice-config")).body.text_sha256.de;

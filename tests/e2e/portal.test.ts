@@ -304,6 +304,25 @@ test("the models to pick from are narrowed by provider, mode, switch and health"
   expect([(await picker.request("POST", "/kb-identities", {})).status, (await picker.request("GET", "/kb-identities")).body]).toEqual([501, { mappings: [], total: 0 }]);
 });
 
+test("what a list of one of their groups shows a person can be read, whichever of the groups is theirs first", async () => {
+  const { admin } = world;
+  const reader = await newPerson(url, "reader");
+  const home = (await admin.post("/v1/admin/resource-groups", { name: "home of readers" })).id;
+  await admin.request("PATCH", `/v1/admin/end-users/${reader.id}/primary-group`, { group_id: home });
+  const people = (await admin.post("/v1/admin/end-user-groups", { name: "readers", initial_member_ids: [reader.id] })).id;
+  await admin.post(`/v1/admin/resource-groups/${served.groupId}/end-user-groups`, { end_user_group_ids: [people] });
+  const server = await admin.post("/v1/admin/mcp-servers", { name: "read-server", base_url: "http://127.0.0.1:1", mcp_endpoint_path: "/mcp", auth_type: "none" });
+  await admin.post("/v1/admin/server-configs", { mcp_server_id: server.id, group_ids: [served.groupId], name: "for readers" });
+  const { models } = (await reader.request("GET", `/models?group_id=${served.groupId}`)).body;
+  const { servers } = (await reader.request("GET", `/servers?group_id=${served.groupId}`)).body;
+  for (const [path, listed] of [["/models", models[0]], ["/servers", servers[0]]]) {
+    expect(await reader.request("GET", `${path}/${listed.id}`)).toMatchObject({ status: 200, body: listed });
+    expect((await reader.request("GET", `${path}/${listed.id}`, undefined, { "x-resource-group": served.groupId })).status).toBe(200);
+    expect((await reader.request("GET", `${path}/${listed.id}`, undefined, { "x-resource-group": home })).status).toBe(404);
+  }
+  expect((await reader.request("GET", `/models/${served.models["hidden-1"]}`)).status).toBe(404);
+});
+
 describe("the group of a call", () => {
   test("is the header's, then the primary, then the first; a foreign one is 403", async () => {
     const user = await newPerson(url, "grouped");
@@ -337,5 +356,10 @@ describe("the group of a call", () => {
     const key = (await world.admin.post(`/v1/admin/resource-groups/${served.groupId}/api-keys`, { name: "of keyed", scope: "user", end_user_id: user.id })).key_value;
     const status = async (headers: Record<string, string>) => (await fetch(`${url}/v1/proxy/llm/models`, { headers: { "x-api-key": key, ...headers } })).status;
     expect([await status({}), await status({ "x-resource-group": home }), await status({ "x-resource-group": "team" }), await status({ "x-resource-group": "second" })]).toEqual([200, 200, 200, 403]);
+
+    // A run begun with the key is the person's own, by the name they gave it.
+    await (await fetch(`${url}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "x-api-key": key, "content-type": "application/json", "x-gw-run-id": "by key" }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "x" }] }) })).text();
+    expect((await user.request("POST", "/runs/by%20key/feedback", { score: 1 })).body).toEqual({ run_id: "by key", score: 1 });
+    expect((await (await newPerson(url, "keyless")).request("POST", "/runs/by%20key/feedback", { score: 1 })).status).toBe(404);
   });
 });

@@ -134,6 +134,29 @@ test("a span of a call the gateway carried joins it and is not counted twice", a
   expect([after.calls, after.total_tokens]).toEqual([before.calls, before.total_tokens]);
 });
 
+test("a span of a call of another credential joins it and stays out of its run", async () => {
+  const trace = "1af7651916cd43dd8448eb211c80319c";
+  await chat({ "x-gw-run-id": "of one key", traceparent: `00-${trace}-b7ad6b7169203331-01` });
+  const before = (await send("GET", "/v1/runs/of%20one%20key")).body;
+  const failed = span({ traceId: trace, spanId: "b7ad6b7169203331", startTimeUnixNano: "1", status: { code: 2 }, attributes: [text("gen_ai.operation.name", "chat")] });
+  expect(await ingest(spans(failed), { "x-api-key": other.apiKey })).toEqual({ status: 200, body: {} });
+  const row = await rowOf(world.admin, { trace_id: trace, source: "otel" });
+  expect(row.custom_metadata.joined_row_id).toBe(before.actions[0].id);
+  expect((await send("GET", "/v1/runs/of%20one%20key")).body).toEqual(before);
+  expect((await send("GET", `/v1/runs/${before.root_task_id}`, undefined, other.apiKey)).status).toBe(404);
+});
+
+test("claims beyond what totals can hold leave the rows of calls whole", async () => {
+  // 1,024 of the largest and this come to the last number that a total holds.
+  const tokens = (index: number) => ({ key: "gen_ai.usage.input_tokens", value: { intValue: String(index === 1_024 ? 1_023 : Number.MAX_SAFE_INTEGER) } });
+  const started = `${Date.now()}000000`;
+  const claimed = Array.from({ length: 1_025 }, (_, index) => span({ traceId: "c".repeat(32), spanId: (index + 1).toString(16).padStart(16, "0"), startTimeUnixNano: started, endTimeUnixNano: started, attributes: [text("gen_ai.operation.name", "chat"), tokens(index)] }));
+  expect((await ingest(spans(...claimed), { "x-api-key": other.apiKey })).status).toBe(200);
+  const id = (await chat({}, "fake-2", other.apiKey)).headers.get("x-gw-run-id");
+  expect(await rowOf(world.admin, { id })).toMatchObject({ llm_model_used: "fake-2", llm_model_requested: "fake-2", custom_metadata: null });
+  expect((await send("GET", `/v1/runs/${"c".repeat(32)}`, undefined, other.apiKey)).body.calls).toBe(1_025);
+});
+
 test("a name no run can have is that of no run", async () => {
   expect((await send("GET", "/v1/runs/a%00b")).status).toBe(404);
   expect((await send("POST", "/v1/runs/a%00b/end", {})).status).toBe(404);

@@ -4,6 +4,7 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { approvalById, approvalPage, approvedInSession, consumeApproval, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
+import type { Database } from "../../store/database.ts";
 import { notifyApprovers, notifyRequester } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
@@ -85,11 +86,16 @@ async function visible(parts: Parts, tenantId: string, id: string, viewer: Viewe
   return row;
 }
 
+/** In one transaction: whoever is to be told of a change hears of it when there is one, and whoever made it may try again when there is none. */
+function together<T>(db: Database, work: (db: Database) => Promise<T>): Promise<T> {
+  return db.isTransaction ? work(db) : db.transaction().execute(work);
+}
+
 /** Makes the request and tells those who may resolve it, or gives the pending one for the very same call. */
 export async function requestApproval(parts: Parts, demand: ApprovalDemand): Promise<Approval> {
   const now = parts.clock.now();
   const id = uuid();
-  const row = await openApproval(parts.db, {
+  const values = {
     id,
     tenant_id: demand.tenantId,
     server_config_id: demand.serverConfigId,
@@ -112,8 +118,12 @@ export async function requestApproval(parts: Parts, demand: ApprovalDemand): Pro
     resolution_note: null,
     consumed_by_call: null,
     created_at: new Date(now),
+  };
+  const row = await together(parts.db, async (db) => {
+    const opened = await openApproval(db, values);
+    if (opened.id === id) await notifyApprovers(db, opened);
+    return opened;
   });
-  if (row.id === id) await notifyApprovers(parts.db, row);
   return readApproval(row, now);
 }
 
@@ -183,17 +193,19 @@ async function resolve(parts: Parts, tenantId: string, id: string, resolver: Res
   const before = await visible(parts, tenantId, id, resolver.viewer);
   if (!mayResolve(before, resolver.viewer)) throw new Refused(refuse("forbidden", "You may not resolve this approval."));
   const now = parts.clock.now();
-  const row = await resolveApproval(parts.db, tenantId, id, {
-    status,
-    by: resolver.name,
-    note,
-    nonce: status === "approved" ? uuid() : null,
-    now: new Date(now),
-    expiresAt: status === "approved" ? new Date(now + before.timeout_seconds * 1000) : null,
+  return together(parts.db, async (db) => {
+    const row = await resolveApproval(db, tenantId, id, {
+      status,
+      by: resolver.name,
+      note,
+      nonce: status === "approved" ? uuid() : null,
+      now: new Date(now),
+      expiresAt: status === "approved" ? new Date(now + before.timeout_seconds * 1000) : null,
+    });
+    if (row === undefined) throw new Refused(refuse("approval_not_pending"));
+    await notifyRequester(db, row);
+    return row;
   });
-  if (row === undefined) throw new Refused(refuse("approval_not_pending"));
-  await notifyRequester(parts.db, row);
-  return row;
 }
 
 /** The token is valid from now for as long as the request was. */

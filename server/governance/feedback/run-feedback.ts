@@ -22,8 +22,8 @@ export function runFeedback(parts: RunFeedbackParts): RunFeedback {
       const { identity, user } = call;
       if (identity === null || user === null) return refuse("unauthenticated");
       if (!(await parts.shipped())) return refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
-      // The caller's own name for it comes first: a root task id is never the name of another run by chance.
-      const there = await rateRun(parts, { tenantId: user.tenant_id, userId: user.id }, [rootTaskId(parts.secrets, identity, runId), runId], rating);
+      const run = { name: runId, under: (credentialId: string) => rootTaskId(parts.secrets, { ...identity, credentialId }, runId) };
+      const there = await rateRun(parts, { tenantId: user.tenant_id, userId: user.id }, run, rating);
       if (!there) return refuse("not_found", "There is no such run among those you took part in.");
       return { run_id: runId, score: rating.score === 0 ? null : rating.score };
     },

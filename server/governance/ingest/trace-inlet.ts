@@ -30,10 +30,10 @@ export interface TraceInlet {
 /** Spans sealed of late, which may not be in the database yet. */
 const REMEMBERED = 100_000;
 
-const keyOf = (span: Span): string => `${span.traceId}/${span.spanId}`;
+const keyOf = (span: Pick<Span, "traceId" | "spanId">): string => `${span.traceId}/${span.spanId}`;
 
 export function traceInlet(parts: TraceInletParts): TraceInlet {
-  const recent = new BoundedMap<string, true>(REMEMBERED);
+  const recent = new BoundedMap<string, Promise<void>>(REMEMBERED);
   const again = () => refuse("ledger_unavailable", undefined, { headers: { "retry-after": "1" } });
 
   return {
@@ -52,10 +52,16 @@ export function traceInlet(parts: TraceInletParts): TraceInlet {
       }
       const carried = carriedBy(spans, known);
       const stored: Promise<void>[] = [];
+      let recorded = 0;
       for (const span of spans) {
         const key = `${identity.tenantId}/${keyOf(span)}`;
-        if (known.told.has(keyOf(span)) || recent.get(key) === true) continue;
-        recent.set(key, true);
+        if (known.told.has(keyOf(span))) continue;
+        const told = recent.get(key);
+        if (told !== undefined) {
+          // Its row may be on the way yet, of a request whose sender gave up waiting.
+          stored.push(told);
+          continue;
+        }
         const own = carried.get(keyOf(span)) ?? null;
         const row = spanRow(span, {
           id: ulid(parts.clock.now()),
@@ -65,15 +71,16 @@ export function traceInlet(parts: TraceInletParts): TraceInlet {
           sessionOf: (conversation) => parts.secrets.hmac("session", `${identity.tenantId}\n${identity.credentialId}\n${conversation}`),
         });
         Object.assign(row, { tenant_id: identity.tenantId, api_key_id: call.row.api_key_id, api_key_name: call.row.api_key_name, resource_group_id: scope.groupId, gateway_user_id: identity.userId, gateway_user_username: identity.username, subject_id: call.row.subject_id, subject_kind: call.row.subject_kind, client_ip: call.ip, user_agent: call.row.user_agent, correlation_id: call.row.correlation_id });
-        stored.push(
-          parts.ledger.seal(row).catch((error: unknown) => {
-            recent.delete(key);
-            throw error;
-          }),
-        );
+        const sealed = parts.ledger.seal(row).catch((error: unknown) => {
+          recent.delete(key);
+          throw error;
+        });
+        recent.set(key, sealed);
+        stored.push(sealed);
+        recorded++;
       }
       const results = await Promise.allSettled(stored);
-      return results.every(({ status }) => status === "fulfilled") ? { recorded: results.length } : again();
+      return results.every(({ status }) => status === "fulfilled") ? { recorded } : again();
     },
   };
 }
@@ -82,13 +89,15 @@ export function traceInlet(parts: TraceInletParts): TraceInlet {
  * The gateway's own call each span tells of: the one with its ids, or that of the span it made to send it, as the HTTP
  * span below a model call's.
  */
-function carriedBy(spans: readonly Span[], known: KnownSpans): KnownSpans["carried"] {
+export function carriedBy(spans: readonly Span[], known: Pick<KnownSpans, "carried">): KnownSpans["carried"] {
   const carried = new Map(known.carried);
+  if (carried.size === 0) return carried;
+  const told = new Map(spans.map((span) => [keyOf(span), span]));
   for (const span of spans) {
     const own = known.carried.get(keyOf(span));
     if (own !== undefined && span.parentSpanId !== null && span.kind === CLIENT) {
-      const parent = spans.find((other) => other.spanId === span.parentSpanId && other.traceId === span.traceId);
-      if (parent !== undefined && parent.kind === CLIENT) carried.set(keyOf(parent), own);
+      const parent = told.get(keyOf({ traceId: span.traceId, spanId: span.parentSpanId }));
+      if (parent?.kind === CLIENT) carried.set(keyOf(parent), own);
     }
   }
   return carried;

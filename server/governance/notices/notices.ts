@@ -23,6 +23,8 @@ export interface NoticesParts {
 export class Notices {
   private readonly parts: NoticesParts;
   private readonly posts = new BoundedMap<string, number[]>(REMEMBERED);
+  /** By conversation and method. A page that mounts its notice twice posts it twice at once. */
+  private readonly beingSealed = new Map<string, Promise<void>>();
 
   constructor(parts: NoticesParts) {
     this.parts = parts;
@@ -39,13 +41,23 @@ export class Notices {
     const config = await effectiveNoticeConfig(this.parts, tenant.id, post.ai_system_id ?? null);
     if (!config.enabled) return refuse("evidence_disabled");
     forgetUser(call);
-    const before = (await this.parts.conversations.of(tenant.id, post.conversation_handle)).get(post.method);
-    if (before !== undefined) return { record_id: before };
+    const key = `${tenant.id}/${post.conversation_handle}/${post.method}`;
+    for (;;) {
+      const before = (await this.parts.conversations.of(tenant.id, post.conversation_handle)).get(post.method);
+      if (before !== undefined) return { record_id: before };
+      const other = this.beingSealed.get(key);
+      if (other === undefined) break;
+      await other;
+    }
     const record = recordOf(call, tenant.id, post, isKnownText(config, post.text_sha256));
     call.row.request_content_hash = actionRecordDigest(record);
     call.row.custom_metadata = { conversation_handle: post.conversation_handle, action_record: record };
+    const ended = Promise.withResolvers<void>();
+    this.beingSealed.set(key, ended.promise);
     call.whenEnded.push((errorType) => {
       if (errorType === null) this.parts.conversations.sealed(tenant.id, { handle: post.conversation_handle, method: post.method, recordId: record.record_id, at: new Date(record.timestamp) });
+      this.beingSealed.delete(key);
+      ended.resolve();
     });
     return { record_id: record.record_id };
   }

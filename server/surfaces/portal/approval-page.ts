@@ -1,4 +1,4 @@
-import type { Approval } from "@gatehouse/contracts/approvals";
+import { type Approval, approvalResolution } from "@gatehouse/contracts/approvals";
 import { approveApproval, findApproval, rejectApproval } from "../../directory/tools/approvals.ts";
 import { logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
 import { openEnvelope } from "../../governance/authorization/envelope.ts";
@@ -7,6 +7,7 @@ import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { escaped, page, PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { check } from "../../wire/strict-input.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
 /**
@@ -52,12 +53,12 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
       const decision = form.get("decision");
       if (approval.status !== "pending") return statePage(approval, ticket);
       if (decision !== "approve" && decision !== "reject") return refuse("invalid_body", "Choose whether to approve or to reject.");
+      const { note } = check(approvalResolution, { note: form.get("note")?.trim() || null }, "invalid_body");
       const { user } = await signIn(request, tenantId, form);
       Object.assign(call.row, { gateway_user_id: user.id, gateway_user_username: user.username, subject_kind: "user", subject_id: user.id });
       const viewer = { requesterId: user.id, groupIds: (await services.users.find(tenantId, user.id))?.group_ids ?? [] };
-      const note = form.get("note")?.trim().slice(0, 2000) ?? "";
       const resolve = decision === "approve" ? approveApproval : rejectApproval;
-      await resolve(services.directory, tenantId, approval.id, { name: user.username, viewer }, note === "" ? null : note);
+      await resolve(services.directory, tenantId, approval.id, { name: user.username, viewer }, note ?? null);
       return statePage((await findApproval(services.directory, tenantId, approval.id)) ?? approval, ticket);
     },
   }),
@@ -89,7 +90,7 @@ function statePage(approval: Approval, ticket: string): WholeAnswer {
 
 function decidePage(approval: Approval, ticket: string): WholeAnswer {
   const field = (name: string, label: string, rest: string) => `<label for="${name}">${label}</label><input id="${name}" name="${name}" ${rest}>`;
-  const fields = field("username", "User name", 'autocomplete="username" required') + field("password", "Password", 'type="password" autocomplete="current-password" required') + field("code", "Code of your authenticator, if you use one", 'inputmode="numeric" autocomplete="one-time-code"') + field("note", "Note", "");
+  const fields = field("username", "User name", 'autocomplete="username" required') + field("password", "Password", 'type="password" autocomplete="current-password" required') + field("code", "Code of your authenticator, if you use one", 'inputmode="numeric" autocomplete="one-time-code"') + field("note", "Note", 'maxlength="4000"');
   const form = `<form method="post" action="?"><input type="hidden" name="ticket" value="${escaped(ticket)}">${fields}<button class="main" name="decision" value="approve">Approve</button><button name="decision" value="reject">Reject</button></form>`;
   return written(page("Decide on a tool call", `${factsOf(approval)}<p>Sign in to show that you may decide. Nobody decides on what they asked for themselves. The arguments of the call stand in the portal.</p>${form}`));
 }

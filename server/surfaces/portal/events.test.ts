@@ -20,9 +20,9 @@ afterAll(() => {
   cleared.mockRestore();
 });
 
-/** An open portal of a user; `find` looks the user up at each beat. */
-async function opened(find: () => Promise<typeof USER>, follow: (follower: Follower) => () => void): Promise<StreamAnswer["upstream"]> {
-  const portal = { feed: { follow }, users: { find }, directory: { clock: { now: () => 1 } } } as unknown as PortalServices;
+/** An open portal of a user; `find` looks the user up at each beat and event, `tenant` their tenant. */
+async function opened(find: () => Promise<typeof USER>, follow: (follower: Follower) => () => void, tenant = { enabled: true }): Promise<StreamAnswer["upstream"]> {
+  const portal = { feed: { follow }, users: { find }, snapshots: { tenant: async () => tenant }, directory: { clock: { now: () => 1 } } } as unknown as PortalServices;
   const call = { path: "/v1/portal/events", request: { url: "http://gateway/v1/portal/events" }, user: USER, token: { tenantId: "t", userId: "u", issuedAt: 1, expiresAt: 2 }, row: {} } as unknown as Call;
   const exchange = eventRoutes[0]?.surface({ portal }).read(call, null);
   if (exchange === undefined || exchange instanceof Promise || isRefusal(exchange)) throw new Error("the stream was refused");
@@ -59,4 +59,23 @@ test("a portal that comes while the feed stops is told so, and nothing of it is 
   expect([await read(reader), (await reader.read()).done]).toEqual(["event: ready\ndata: {}\n\n", true]);
   expect([left, beats.mock.calls.length, cleared.mock.calls.length]).toEqual([1, 1, 1]);
   expect(cleared.mock.calls[0]?.[0] === beats.mock.results[0]?.value).toBe(true);
+});
+
+const LEFT: [who: string, change: (user: { is_active: boolean; tokens_valid_from: Date }, tenant: { enabled: boolean }) => void][] = [
+  ["a person who was switched off", (user) => (user.is_active = false)],
+  ["a token that is over", (user) => (user.tokens_valid_from = new Date(2))],
+  ["a tenant that was switched off", (_user, tenant) => (tenant.enabled = false)],
+];
+
+test.each(LEFT)("an event is the end of the portal of %s, and is not told there", async (_who, change) => {
+  const user = { ...USER };
+  const tenant = { enabled: true };
+  let told: Follower["tell"] = () => undefined;
+  const reader = await opened(async () => user, (follower) => ((told = follower.tell), () => undefined), tenant);
+  await read(reader);
+  told({ name: "approval", data: { id: "first" } });
+  expect(await read(reader)).toContain('"first"');
+  change(user, tenant);
+  told({ name: "approval", data: { id: "second" } });
+  expect((await reader.read()).done).toBe(true);
 });

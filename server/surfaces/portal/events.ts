@@ -23,10 +23,11 @@ function frameOf(event: FeedEvent): Uint8Array {
   return frame;
 }
 
-/** Whether the token still opens the portal: its time, and what happened to its user since. */
+/** Whether the token still opens the portal: its time, and what happened to its user and their tenant since. */
 async function stillAdmitted({ services, call }: PortalRequest<unknown, unknown>): Promise<boolean> {
   const { token } = call;
   if (token === null || token.expiresAt <= services.directory.clock.now()) return false;
+  if ((await services.snapshots.tenant(token.tenantId))?.enabled !== true) return false;
   const user = await services.users.find(token.tenantId, token.userId);
   return user !== null && user.is_active && token.issuedAt >= user.tokens_valid_from.getTime();
 }
@@ -53,13 +54,15 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
           if ((controller.desiredSize ?? 0) < -MOST_WAITING) end();
           else controller.enqueue(frame);
         };
-        const beat = setInterval(() => {
-          stillAdmitted(request).then(
-            (admitted) => (admitted ? send(KEEP_ALIVE) : end()),
-            // The directory is away: who was admitted stays so until it can be asked.
-            () => send(KEEP_ALIVE),
-          );
-        }, KEEP_ALIVE_MS);
+        let sent = Promise.resolve();
+        const sendIfAdmitted = (frame: Uint8Array) => {
+          sent = sent.then(async () => {
+            // While the directory is away who was admitted stays so until it can be asked.
+            if (await stillAdmitted(request).catch(() => true)) send(frame);
+            else end();
+          });
+        };
+        const beat = setInterval(() => sendIfAdmitted(KEEP_ALIVE), KEEP_ALIVE_MS);
         close = () => {
           if (!open) return;
           open = false;
@@ -67,7 +70,7 @@ function openStream(request: PortalRequest<unknown, unknown>): ReadableStream<Ui
           unfollow();
         };
         controller.enqueue(READY);
-        unfollow = services.feed.follow({ ...who, tell: (event) => send(frameOf(event)), end });
+        unfollow = services.feed.follow({ ...who, tell: (event) => sendIfAdmitted(frameOf(event)), end });
         // A feed that is being stopped ends whoever comes at once.
         if (!open) unfollow();
       },

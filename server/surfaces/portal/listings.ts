@@ -3,6 +3,7 @@ import { portalServers, type PortalServer } from "../../governance/access/portal
 import { isRefusal } from "../../governance/surface.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { scopesOf } from "./portal-scopes.ts";
 
 const SERVERS = "/v1/portal/servers";
 
@@ -46,8 +47,7 @@ export const listingRoutes: readonly PortalRoute[] = [
     path: `${SERVERS}/:config_id`,
     name: "server",
     async run(request) {
-      const servers = await serversFor(request, undefined, true);
-      if (isRefusal(servers)) return servers;
+      const servers = (await scopesOf(request)).flatMap((scope) => portalServers(scope, true));
       return servers.find(({ id }) => id === request.params.config_id) ?? refuse("not_found", "There is no such server.");
     },
   }),

@@ -4,6 +4,7 @@ import { portalModels, type PortalModel } from "../../governance/access/portal-m
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isRefusal } from "../../governance/surface.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
+import { scopesOf } from "./portal-scopes.ts";
 
 type Models = readonly PortalModel[];
 
@@ -41,9 +42,8 @@ export const modelRoutes: readonly PortalRoute[] = [
     path: "/v1/portal/models/:model_id",
     name: "model",
     async run(request) {
-      const found = await modelsFor(request, undefined);
-      if (isRefusal(found)) return found;
-      return found.find(({ id }) => id === request.params.model_id) ?? refuse("model_not_found");
+      const models = (await scopesOf(request)).flatMap((scope) => portalModels(scope, arrivalOf(request.call)));
+      return models.find(({ id }) => id === request.params.model_id) ?? refuse("model_not_found");
     },
   }),
 ];

@@ -3,14 +3,12 @@ export type Attributes = Readonly<Record<string, unknown>>;
 
 const MOST_DEPTH = 16;
 
-export function attributesOf(list: unknown): Attributes {
-  const attributes: Record<string, unknown> = {};
-  if (!Array.isArray(list)) return attributes;
-  for (const item of list) {
-    const { key, value } = (item ?? {}) as { key?: unknown; value?: unknown };
-    if (typeof key === "string") attributes[key] = plain(value, 0);
-  }
-  return attributes;
+export const attributesOf = (list: unknown): Attributes => membersOf(list, 0);
+
+/** The pairs of a list; what is no pair costs its sender nothing else. */
+function membersOf(list: unknown, depth: number): Attributes {
+  const pairs = (Array.isArray(list) ? list : []) as ({ key?: unknown; value?: unknown } | null)[];
+  return Object.fromEntries(pairs.flatMap((pair) => (typeof pair?.key === "string" ? [[pair.key, plain(pair.value, depth)]] : [])));
 }
 
 function plain(value: unknown, depth: number): unknown {
@@ -23,8 +21,7 @@ function plain(value: unknown, depth: number): unknown {
   if (typeof any.bytesValue === "string") return any.bytesValue;
   const list = (any.arrayValue as { values?: unknown } | undefined)?.values;
   if (any.arrayValue !== undefined) return Array.isArray(list) ? list.map((item) => plain(item, depth + 1)) : [];
-  const pairs = (any.kvlistValue as { values?: unknown } | undefined)?.values;
-  if (any.kvlistValue !== undefined) return Object.fromEntries((Array.isArray(pairs) ? pairs : []).map(({ key, value: member }) => [String(key), plain(member, depth + 1)]));
+  if (any.kvlistValue !== undefined) return membersOf((any.kvlistValue as { values?: unknown } | null)?.values, depth + 1);
   return null;
 }
 

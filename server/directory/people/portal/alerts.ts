@@ -1,4 +1,5 @@
 import { acknowledgeAlert, alertsOfGroups } from "../../../store/alert-acknowledgements.ts";
+import type { AlertRow } from "../../../store/alerts.ts";
 import type { Page, Paged } from "../../../store/paging.ts";
 import type { EndUserIdentity } from "../../end-user-cache.ts";
 import type { TenantSnapshot } from "../../snapshot.ts";
@@ -12,6 +13,10 @@ type Parts = Pick<Directory, "db" | "clock">;
 export interface PortalAlert extends AlertView {
   readonly acknowledged: boolean;
   readonly acknowledged_at: string | null;
+}
+
+export function portalAlert(row: AlertRow, acknowledgedAt: Date | null): PortalAlert {
+  return { ...readAlert(row), acknowledged: acknowledgedAt !== null, acknowledged_at: acknowledgedAt?.toISOString() ?? null };
 }
 
 /** The groups whose alerts concern the user: those they are in and every group above, whose limits hold for them too. */
@@ -30,7 +35,7 @@ export async function listPortalAlerts({ db }: Parts, tenant: TenantSnapshot, us
   const { items, total } = await alertsOfGroups(db, tenant.id, groupId === null ? [...groups] : [groupId], user.id, page);
   return {
     total,
-    items: items.map(({ acknowledged_at: at, ...row }) => ({ ...readAlert(row), acknowledged: at !== null, acknowledged_at: at?.toISOString() ?? null })),
+    items: items.map(({ acknowledged_at: at, ...row }) => portalAlert(row, at)),
   };
 }
 

@@ -1,22 +1,22 @@
 import type { Clock } from "../../../kernel/clock.ts";
 import type { Log } from "../../../kernel/log.ts";
 import { approvalById } from "../../../store/approvals.ts";
+import { acknowledgementsOf } from "../../../store/alert-acknowledgements.ts";
 import { alertById } from "../../../store/alerts.ts";
 import { Channel } from "../../../store/channel.ts";
 import type { DatabaseConnection } from "../../../store/database.ts";
 import { notificationById } from "../../../store/notifications.ts";
 import type { EndUserCache } from "../../end-user-cache.ts";
-import { readAlert } from "../../limits/alerts.ts";
 import type { Snapshots } from "../../snapshots.ts";
 import { mayResolve, readApproval } from "../../tools/approvals.ts";
-import { alertGroupsOf } from "./alerts.ts";
+import { alertGroupsOf, portalAlert } from "./alerts.ts";
 import { readNotification } from "./notifications.ts";
 
 const CHANNEL = "gatehouse_portal";
 /** A person with more open portals than this loses the oldest. */
 const MOST_FOR_A_USER = 10;
 
-/** Something that happened, one and the same for everybody who is told. `resync`: something may have been missed. */
+/** Something that happened, one and the same for everybody who is told the same of it. `resync`: something may have been missed. */
 export interface FeedEvent {
   readonly name: "notification" | "alert" | "approval" | "resync";
   readonly data: unknown;
@@ -117,10 +117,14 @@ export class LiveFeed {
     const row = await alertById(this.parts.connection.db, tenantId, id);
     const tenant = await this.parts.snapshots.tenant(tenantId);
     if (row === undefined || tenant === null || row.group_id === null) return;
-    const event: FeedEvent = { name: "alert", data: readAlert(row) };
+    const acknowledged = await acknowledgementsOf(this.parts.connection.db, id, [...users.keys()]);
+    const fresh: FeedEvent = { name: "alert", data: portalAlert(row, null) };
     for (const [userId, portals] of users) {
       const user = await this.parts.users.find(tenantId, userId);
-      if (user !== null && alertGroupsOf(tenant, user).has(row.group_id)) for (const follower of portals) follower.tell(event);
+      if (user === null || !alertGroupsOf(tenant, user).has(row.group_id)) continue;
+      const at = acknowledged.get(userId);
+      const event = at === undefined ? fresh : { ...fresh, data: portalAlert(row, at) };
+      for (const follower of portals) follower.tell(event);
     }
   }
 
