@@ -147,6 +147,17 @@ describe("what governance sees of a Messages request", () => {
     expect(request.outbound({ model: "m", ...UNCHANGED })).not.toContain("late");
   });
 
+  test("and so are those a summary carries on", () => {
+    const kept = { type: "tool_removal", tool: { type: "tool_reference", name: "other" } };
+    const definition = { name: "run_sql", input_schema: { type: "object" } };
+    const summary = (...changes: object[]) => ({ role: "user", content: [{ type: "compaction", content: "Earlier.", tool_changes: changes }] });
+    const request = read(body({ messages: [summary({ type: "tool_addition", tool: { type: "tool_definition", definition } }, kept)] }));
+    expect(request.tools).toEqual(["run_sql"]);
+    request.removeTools(new Set(["run_sql"]));
+    expect(request.tools).toEqual([]);
+    expect(JSON.parse(request.outbound({ model: "m", ...UNCHANGED })).messages).toEqual([summary(kept)]);
+  });
+
   test("instructions can be put before and behind the caller's own", () => {
     const request = read(body({ system: [{ type: "text", text: "own", cache_control: { type: "ephemeral" } }] }));
     request.addInstructions(["first"], ["last"]);

@@ -29,24 +29,23 @@ function addedBy(block: JsonValue): JsonObject | null {
 
 /** Tools that are put on offer between the messages, by what names them. */
 export function toolsBetween(body: JsonObject): JsonObject[] {
-  const blocks = messagesOf(body).flatMap(({ content }) => (Array.isArray(content) ? content : []));
+  const blocks = messagesOf(body).flatMap(({ content }) => [...toolBlocks(content)]);
   return blocks.map(addedBy).filter((tool) => tool !== null);
 }
 
 /** Takes the blocks out whose tool `isGone`, and messages in which nothing else stood. Whether there was one. */
 export function removeToolsBetween(body: JsonObject, isGone: (tool: JsonValue) => boolean): boolean {
   let changed = false;
-  const isKept = (block: JsonValue) => {
-    const added = addedBy(block);
-    return added === null || !isGone(added);
+  const left = (blocks: JsonValue[]): JsonValue[] => {
+    const kept = blocks.filter((block) => {
+      const added = addedBy(block);
+      return added === null || !isGone(added);
+    });
+    changed ||= kept.length < blocks.length;
+    for (const block of kept) if (isObject(block) && block.type === "compaction" && Array.isArray(block.tool_changes)) block.tool_changes = left(block.tool_changes);
+    return kept;
   };
-  for (const message of messagesOf(body)) {
-    if (!Array.isArray(message.content)) continue;
-    const kept = message.content.filter(isKept);
-    if (kept.length === message.content.length) continue;
-    message.content = kept;
-    changed = true;
-  }
+  for (const message of messagesOf(body)) if (Array.isArray(message.content)) message.content = left(message.content);
   if (changed) body.messages = (body.messages as JsonValue[]).filter((message) => !isObject(message) || !Array.isArray(message.content) || message.content.length > 0);
   return changed;
 }
