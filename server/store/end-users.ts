@@ -54,7 +54,7 @@ export async function endUserByUsername(db: Database | Trx, tenantId: string, us
     .executeTakeFirst();
 }
 
-/** The user, with the login noted; undefined when they are gone, or have another password or second factor than `verified` by now. */
+/** The user, with the login noted; undefined when they are gone, inactive, or have another password or second factor than `verified` by now. */
 export async function noteLogin(db: Database, verified: Pick<EndUserRow, "id" | "password_hash" | "totp_enabled">, at: Date): Promise<EndUserRow | undefined> {
   return db
     .updateTable("end_users")
@@ -62,6 +62,7 @@ export async function noteLogin(db: Database, verified: Pick<EndUserRow, "id" | 
     .where("id", "=", verified.id)
     .where("password_hash", "=", verified.password_hash)
     .where("totp_enabled", "=", verified.totp_enabled)
+    .where("is_active", "=", true)
     .returningAll()
     .executeTakeFirst();
 }

@@ -98,6 +98,13 @@ test("and an end user's login, or its second step, that began before is none", a
   expect((await db.selectFrom("end_user_backup_codes").select("used_at").where("end_user_id", "=", id).executeTakeFirstOrThrow()).used_at).not.toBeNull();
 });
 
+test("nor is one whose user is shut out meanwhile, who would be let in with its token once they are active again", async () => {
+  const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "seven", password: "their own password" })).body.user;
+  meanwhile = () => acme.send("PATCH", `/v1/admin/end-users/${id}/status`, { is_active: false });
+  const login = logIn(portalLogins(), "acme", { username: "seven", password: "their own password" }, { address: "10.0.0.1", requestId: "r" });
+  expect(await login.catch((error: unknown) => (error as Refused).refusal?.reason)).toBe("wrong_password");
+});
+
 test("a token given between the beginning of a reset and its taking hold ends with it", async () => {
   const { id } = (await acme.send("POST", "/v1/admin/end-users", { username: "five", password: "the stolen one" })).body.user;
   const logins = portalLogins();

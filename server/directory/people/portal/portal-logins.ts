@@ -54,8 +54,8 @@ async function signedIn(logins: PortalLogins, user: EndUserRow, at?: number): Pr
 }
 
 /**
- * Null when the user was given another password or second factor while what they presented was being verified, which
- * takes long enough: a change under way is waited for. The token is of the moment before, so that a later one ends it.
+ * Null when the user was given another password or second factor, or shut out, while what they presented was being
+ * verified, which takes long enough: a change under way is waited for. The token is of the moment before, so that a later one ends it.
  */
 async function completed(logins: PortalLogins, verified: EndUserRow): Promise<SignedIn | null> {
   const at = logins.directory.clock.now();
