@@ -201,6 +201,37 @@ test("who listens again to a server that was started anew hears it", async () =>
   await after.until("list_changed");
 });
 
+test("a session that its server gave up while its stream stays open is followed by one, however many calls learn of it, and who listened in it hears so", async () => {
+  let lost: string | null = null;
+  let learned = 0;
+  let both: () => void = () => undefined;
+  const learnedByBoth = new Promise<void>((resolve) => (both = resolve));
+  const { id, server } = await serve("gave up", "handshake", async (message, request) => {
+    const session = request.headers.get("mcp-session-id");
+    if (session !== null && session === lost) {
+      if (message?.method !== "tools/call") return new Response("", { status: 404 });
+      if (++learned === 2) both();
+      await learnedByBoth;
+      return new Response("", { status: 404 });
+    }
+    if (request.method === "GET") return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": open\n\n")) }), { headers: { "content-type": "text/event-stream" } });
+    return message?.method === "tools/call" ? { content: [] } : message?.method?.startsWith("resources/") ? {} : undefined;
+  });
+  const before = listen(at(id), { resourceSubscriptions: ["test://note"] });
+  await before.until("acknowledged");
+  const said = (method: string) => server.seen.filter(({ text }) => text.includes(`"${method}"`));
+  const begun = said("initialize").length;
+  lost = said("resources/subscribe")[0]?.session ?? null;
+  const calls = await Promise.all([1, 2].map((n) => post(at(id), team.apiKey, stateless(n, "tools/call", { name: "open" }))));
+  expect(calls.map(({ body }) => body.result?.content)).toEqual([[], []]);
+  expect(said("initialize").length - begun).toBe(1);
+  await before.until('"resultType":"complete"');
+  const after = listen(at(id), { resourceSubscriptions: ["test://note"] });
+  await after.until("acknowledged");
+  expect(said("resources/subscribe").map(({ session }) => session === lost)).toEqual([true, false]);
+  expect(said("resources/unsubscribe")).toEqual([]);
+});
+
 test.each([429, 501])("a server that answers %i instead of a stream of changes has one later, or none", async (status) => {
   let refusals = 0;
   const { id } = await serve(`no stream ${status}`, "handshake", (_message, request) => (request.method === "GET" && (status === 501 || refusals++ === 0) ? new Response("", { status }) : request.method === "GET" ? events("data: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/tools/list_changed\"}\n\n") : undefined));

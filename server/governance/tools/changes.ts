@@ -82,7 +82,8 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   const { session, wanted, joined } = there;
   if (joined === null) return session.feedless || !asksForSomething(wanted) ? silence(call) : refuse("upstream_unreachable", "The tool server could not be listened to.");
   call.row.server_version ??= versionOf(session);
-  const ask: AskSubscription = (method, uri) => takes(call, server, method, uri, sender, parts);
+  // What was subscribed to in a session that is over went with it: the session that follows has subscriptions of its own.
+  const ask: AskSubscription = async (method, uri) => !session.over && (await takes(call, server, method, uri, sender, parts));
   const uris: string[] = [];
   for (const uri of wanted.uris) {
     if (await subscribe(session.subscriptions, uri, ask)) uris.push(uri);

@@ -56,10 +56,14 @@ export async function pooledSession(server: ToolServerEntry, terms: Handshake, p
   return session;
 }
 
-/** The session is over: who comes next begins another. */
+/** The session is over: who comes next begins another, and who listens in it hears so. */
 export function dropSession(session: PooledSession, { memory }: Pick<ToolParts, "memory">): void {
+  // Calls learn of it one after the other, and the session that follows has the same key.
+  if (session.over) return;
   session.over = true;
   memory.sessions.delete(session.key);
+  // A server may give a session up and leave its stream open, on which nothing comes any more.
+  memory.feeds.get(session.key)?.abort.abort("session_over");
 }
 
 /** Whether the server does not know the session (any more): some say so as a bad request. */
