@@ -19,6 +19,8 @@ export interface NestedErrand {
   readonly timeoutMs: number;
   /** Longest wait for a budget that other calls hold, which is no part of `timeoutMs`; null: as long as a caller's call. */
   readonly waitMs: number | null;
+  /** Its row tells what was asked and answered by their hashes only: either may say what must not be kept. */
+  readonly unkept?: boolean;
   /** False: goes on when its parent's caller hangs up. */
   readonly endsWithParent: boolean;
   send(call: Call, dispatch: Dispatch): Promise<Answer | Refusal>;

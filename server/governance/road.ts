@@ -21,6 +21,7 @@ import { DecidingModels } from "./record/deciding-models.ts";
 import { type NestedErrand, openNested } from "./nested-call.ts";
 import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
+import { forget } from "./record/forget.ts";
 import { openCall } from "./record/open.ts";
 import { streamUsage } from "./routing/attempt.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.ts";
@@ -211,9 +212,10 @@ export class Road {
     }
     settle(call, isRefusal(answer) ? null : answer.usage);
     errand.settled?.(call, answer);
+    if (errand.unkept === true) forget(call);
     const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
     const outcome: Outcome = isRefusal(answer) ? refusedOutcome(call, answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
-    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers: {} });
+    closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: errand.unkept === true ? null : previewOf(body, keptBodies(call)), headers: {} });
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
 

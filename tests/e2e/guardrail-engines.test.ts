@@ -61,7 +61,8 @@ describe("requests", () => {
     expect(status).toBe(403);
     const [nested] = await rowsOf(world.admin, { parent_request_id: row.id }, 1);
     expect(nested).toMatchObject({ proxy_subtype: "guardrail_model", llm_model_used: "guard", success: true, resource_group_id: row.resource_group_id });
-    // Neither row keeps what was blocked.
+    // Neither row keeps what was blocked, nor the answer, which may quote it.
+    expect([nested?.response_body_preview ?? null, nested?.response_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);
     for (const one of [row, nested]) expect([one?.request_body_preview ?? null, one?.request_content_hash]).toEqual([null, expect.stringMatching(/^[0-9a-f]{64}$/)]);
   });
 

@@ -7,7 +7,6 @@ import { ChatStream } from "../../wire/openai/chat-stream.ts";
 import { readWhole } from "../answers/caller-answer.ts";
 import type { Call } from "../call.ts";
 import type { Nest } from "../nested-call.ts";
-import { forget } from "../record/forget.ts";
 import type { Conversation } from "../routing/conversation.ts";
 import { isRefusal } from "../surface.ts";
 
@@ -41,10 +40,10 @@ export function guardModel(nest: Nest, call: Call, named: string | null): Engine
         outputTokens: MOST_TOKENS,
         timeoutMs,
         waitMs: timeoutMs,
+        // What is blocked must not be kept, and another engine may yet block what this one lets pass. An answer may quote it.
+        unkept: true,
         endsWithParent: true,
         send: (nested, dispatch) => dispatch.converse(nested, conversation),
-        // What is blocked must not be kept, and another engine may yet block what this one lets pass.
-        settled: forget,
       });
       if (isRefusal(answer)) return failed(answer.code);
       if (answer.failure !== null) return failed(answer.failure);
