@@ -326,6 +326,21 @@ describe("documents", () => {
     expect(limits[0].drawn_by).toEqual([{ group_id: above.id, group_name: "outlives", current: 2 }]);
   });
 
+  test("consumption shows what a group only says how it holds as its own, too", async () => {
+    const parent = await team("manner-parent");
+    const child = await team("manner-child", parent.id);
+    await limit(parent.id, { budget: { daily_limit_usd: 5 }, tokens: { daily_limit: 100 }, requests: { daily_limit: 100 } });
+    await limit(child.id, { budget: { hard_stop: true }, tokens: { daily_warning_percent: 50 } });
+    const { limits } = await world.admin.get(`${GROUPS}/${child.id}/consumption`);
+    expect(limits.map((one: any) => [one.group_name, one.limit_type, one.limit, one.blocks])).toEqual([
+      ["manner-child", "daily_budget", 5, true],
+      ["manner-child", "daily_tokens", 100, true],
+      ["manner-parent", "daily_budget", 5, false],
+      ["manner-parent", "daily_tokens", 100, true],
+      ["manner-parent", "daily_requests", 100, true],
+    ]);
+  });
+
   test("consumption names who draws on a quota", async () => {
     const parent = await team("draw-parent");
     const child = await team("draw-child", parent.id);

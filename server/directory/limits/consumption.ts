@@ -5,6 +5,7 @@ import { modelNames } from "../../store/models.ts";
 import { type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
+import { setsQuota } from "./own-limits.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 import { policyTreeOf } from "./policy-rows.ts";
 import { type Quota, QUOTAS } from "./rules.ts";
@@ -43,10 +44,11 @@ export async function consumptionOf(directory: Directory, tenantId: string, grou
   for (const holder of [self, ...tree.above(groupId)]) {
     for (const item of ["", ...tree.itemsOf("llm_limits")]) {
       for (const quota of QUOTAS) {
-        if (!tree.ownFields(holder.id, "llm_limits", item).has(quota)) continue;
+        const effective = tree.effective(holder.id, "llm_limits", item);
+        if (!setsQuota(tree.ownFields(holder.id, "llm_limits", item), effective, quota)) continue;
         const modelName = item === "" ? null : (names.get(item) ?? null);
         const drawn = drawnBy(tree, holder.id, quota, modelName, byGroup);
-        const limit = tree.effective(holder.id, "llm_limits", item).get(quota) as number;
+        const limit = effective.get(quota) as number;
         const current = drawn.reduce((sum, { current: part }) => sum + part, 0);
         const money = quota.startsWith("budget.");
         const shown = (value: number) => (money ? usdFromMicros(value) : value);
@@ -59,7 +61,7 @@ export async function consumptionOf(directory: Directory, tenantId: string, grou
           current: shown(current),
           limit,
           utilization_percent: percent(current, money ? microsFromUsd(limit) : limit),
-          blocks: !money || tree.effective(holder.id, "llm_limits", item).get("budget.hard_stop") === true,
+          blocks: !money || effective.get("budget.hard_stop") === true,
           resets_at: new Date(periodEnd(periodOf(quota), now)).toISOString(),
           drawn_by: drawn.map((one) => ({ ...one, current: shown(one.current) })),
         });

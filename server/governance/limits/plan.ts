@@ -1,5 +1,6 @@
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Fields } from "../../directory/limits/merge.ts";
+import { sets, setsQuota } from "../../directory/limits/own-limits.ts";
 import { type Period, periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import { microsFromUsd } from "../../kernel/money.ts";
 import type { BucketLimit, BucketMeasure, Plan, Scope, WindowLimit, WindowMeasure } from "./counters.ts";
@@ -84,9 +85,10 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
     if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name }, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelName: model.name, period }));
     for (const itemId of groupWide ? ["", model.id] : [model.id]) {
       const rules = policies.ownFields(id, "llm_governance", itemId);
-      if (!TOOL_CALLS.some(([path]) => rules.has(path))) continue;
+      const caps = TOOL_CALLS.filter(([path]) => rules.has(path));
+      if (caps.length === 0) continue;
       const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
-      addWindows(parts, toolScope, TOOL_CALLS, rules, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelName: itemId === "" ? null : model.name }));
+      addWindows(parts, toolScope, caps, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelName: itemId === "" ? null : model.name }));
     }
   }
   addCapacity(parts, `c/model/${model.id}`, model.name, { requestsPerMinute: model.rateLimitRpm, tokensPerMinute: model.rateLimitTpm, concurrent: model.maxConcurrent });
@@ -113,20 +115,12 @@ function addLimits(parts: Parts, named: Named, own: Fields, effective: Fields, a
     const capacity = effective.get(burst) as number | undefined;
     parts.buckets.push({ key: `${named.key}/${measure}`, scope, measure, perMinute, capacity: capacity === undefined ? perMinute : amount(capacity), limitType });
   }
-  // A group that only says how its budget stops holds what it inherits to that.
-  const said = own.has("budget.hard_stop") ? new Map([...own, ...[...effective].filter(([path]) => path.startsWith("budget."))]) : own;
-  addWindows(parts, scope, QUOTAS, said, effective, at, truth);
+  addWindows(parts, scope, QUOTAS.filter(([path]) => setsQuota(own, effective, path)), effective, at, truth);
 }
 
-/** Whether a group sets a limit, or says of one that it inherits how that holds for it. */
-export function sets(own: Fields, effective: Fields, path: string, manners: readonly string[]): boolean {
-  return own.has(path) || (effective.has(path) && manners.some((manner) => own.has(manner)));
-}
-
-function addWindows(parts: Parts, scope: number, quotas: readonly Quota[], own: Fields, effective: Fields, at: number, truth: TruthOf): void {
+function addWindows(parts: Parts, scope: number, quotas: readonly Quota[], effective: Fields, at: number, truth: TruthOf): void {
   const { key } = parts.scopes[scope] as Scope;
   for (const [path, measure, period, warning, limitType] of quotas) {
-    if (!sets(own, effective, path, warning === null ? [] : [warning])) continue;
     const value = effective.get(path) as number;
     const limit = measure === "micros" ? microsFromUsd(value) : value;
     const percent = warning === null ? undefined : (effective.get(warning) as number | undefined);

@@ -1,8 +1,9 @@
 import { type Fields, NOTHING } from "../../directory/limits/merge.ts";
+import { sets } from "../../directory/limits/own-limits.ts";
 import { periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { BucketLimit, Scope, WindowLimit } from "./counters.ts";
-import { type CallPlan, sets } from "./plan.ts";
+import type { CallPlan } from "./plan.ts";
 
 const PERIODS = [
   ["frequency.max_calls_per_hour", "hour", "calls_per_hour"],
