@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
 import { NOTHING_SAID } from "../conversation/nothing-said.ts";
-import type { AssistantPart, ConversationRequest } from "../conversation/request.ts";
+import type { AssistantPart, ConversationRequest, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { cut, cuts, mutated, replyOf } from "./arbitrary-conversations.ts";
 import { chatCodec } from "./chat-codec.ts";
@@ -294,6 +294,13 @@ describe("what other formats ask for and chat cannot say", () => {
       },
     });
     expect(JSON.stringify(result)).not.toContain("SEAL");
+  });
+
+  test("results of calls made together stand together, whatever turns they came in", () => {
+    const result = (callId: string): Turn => ({ role: "user", parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text: callId }], isError: false }, { kind: "text", text: `behind ${callId}` }] });
+    const calls: Turn = { role: "assistant", parts: ["a", "b"].map((id) => ({ kind: "tool_call", id, name: "f", arguments: "{}" })) };
+    const { body } = write({ turns: [hello, calls, result("a"), result("b")] }) as unknown as { body: { messages: { role: string; content: unknown }[] } };
+    expect(body.messages.slice(2).map(({ role, content }) => [role, content])).toEqual([["tool", "a"], ["tool", "b"], ["user", "behind a"], ["user", "behind b"]]);
   });
 
   test("reasoning counted in tokens becomes an effort", () => {

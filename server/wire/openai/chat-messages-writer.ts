@@ -1,4 +1,5 @@
 import type { AssistantPart, ConversationRequest, FilePart, ImagePart, TextPart, ToolResultPart, UserPart } from "../conversation/request.ts";
+import { resultsTogether } from "../conversation/results-together.ts";
 import type { JsonObject } from "../document.ts";
 import { dataUrl } from "./data-url.ts";
 import type { WriteReport } from "./write-report.ts";
@@ -7,7 +8,7 @@ import type { WriteReport } from "./write-report.ts";
 export function writeMessages(request: ConversationRequest, report: WriteReport): JsonObject[] {
   const messages: JsonObject[] = [];
   if (request.instructions.length > 0) messages.push({ role: "system", content: content(request.instructions, report) });
-  for (const turn of request.turns) {
+  for (const turn of resultsTogether(request.turns)) {
     if (turn.role === "system") messages.push({ role: "system", content: content(turn.parts, report) });
     else if (turn.role === "assistant") messages.push(assistantMessage(turn.parts, report));
     else messages.push(...userMessages(turn.parts, report));
