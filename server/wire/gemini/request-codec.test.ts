@@ -250,6 +250,11 @@ describe("results", () => {
     ]);
   });
 
+  test("lose the cache marks inside them, which is told", () => {
+    const result: Turn = { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "f", content: [{ kind: "text", text: "r", cache: { ttl: "5m" } }], isError: false }] };
+    expect(geminiCodec.writeRequest({ ...BARE, turns: [user("?"), result] }, TARGET)).toMatchObject({ dropped: ["cache"] });
+  });
+
   test("images go along", () => {
     const content = [{ kind: "text" as const, text: "see" }, { kind: "image" as const, source: { base64: PNG }, mediaType: null }];
     const sent = contents([{ role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "shot", content, isError: false }] }]);

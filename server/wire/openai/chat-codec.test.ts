@@ -75,6 +75,14 @@ describe("a chat request is the conversation it means, and is written as it came
   }
 });
 
+test("cache marks of every speaker are read, the assistant's too", () => {
+  const content = (text: string) => [{ type: "text", text, cache_control: { type: "ephemeral", ttl: "1h" } }];
+  const messages = [{ role: "system", content: content("s") }, { role: "user", content: content("u") }, { role: "assistant", content: content("a") }, { role: "user", content: content("v") }];
+  const read = chatCodec.readRequest({ model: "m", messages });
+  const parts = "request" in read ? [...read.request.instructions, ...read.request.turns.flatMap((turn): readonly object[] => turn.parts)] : [];
+  expect(parts).toEqual(["s", "u", "a", "v"].map((text) => ({ kind: "text", text, cache: { ttl: "1h" } })));
+});
+
 const usage = (inputUncached: number, output: number, cacheRead = 0, cacheWrite = 0, reasoning = 0) => ({ inputUncached, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, estimated: false });
 const candidate = (parts: AssistantPart[], stop: Candidate["stop"], index = 0): Candidate => ({ index, parts, stop, stopSequence: null, stopDetail: null });
 const said = (text: string): AssistantPart => ({ kind: "text", text });
