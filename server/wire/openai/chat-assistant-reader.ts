@@ -47,7 +47,13 @@ function thinkingText(thinking: unknown): string | null {
 /** JSON text of a call's arguments, which some servers send as an object; a call without any has the empty object. */
 export function argumentsText(value: unknown): string {
   const text = textOf(value);
-  return text === null || text.trim() === "" ? "{}" : text;
+  return text === null || isNothing(text) ? "{}" : text;
+}
+
+/** Some servers write the arguments of a tool that takes none as null, which is no object. */
+function isNothing(args: string): boolean {
+  const said = args.trim();
+  return said === "" || said === "null";
 }
 
 /** The function calls of a message. `mint` gives the id of a call that came without. Calls of other kinds are left out. */

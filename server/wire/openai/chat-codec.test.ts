@@ -135,6 +135,17 @@ describe("a chat answer", () => {
     expect(only?.parts).toEqual([{ kind: "tool_call", id: "a", name: "f", arguments: '{"n":1}' }, { kind: "tool_call", id: "b", name: "f", arguments: '{"n":2}' }]);
   });
 
+  test("arguments of null, as some servers write them for a tool that takes none, are the empty object", () => {
+    const called = (args: string) => ({ id: "a", type: "function", function: { name: "f", arguments: args } });
+    const args = (reply: ConversationReply | null) => reply?.candidates[0]?.parts.map((part) => part.kind === "tool_call" && part.arguments);
+    const chunk = (delta: object, finish_reason: string | null = null) => `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    for (const [sent, meant] of [["null", "{}"], [" null\n", "{}"], ["nul", "nul"], ['{"n":null}', '{"n":null}']] as const) {
+      expect(args(chatCodec.readReply({ id: "c", choices: [{ index: 0, message: { tool_calls: [called(sent)] }, finish_reason: "tool_calls" }] }))).toEqual([meant]);
+      const fragments = [...sent].map((letter) => chunk({ tool_calls: [{ index: 0, function: { arguments: letter } }] }));
+      expect(args(streamed([chunk({ tool_calls: [{ index: 0, ...called("") }] }), ...fragments, chunk({}, "tool_calls")].join(""), [64]))).toEqual([meant]);
+    }
+  });
+
   test("calls without ids get the same ones whole and streamed, each its own", () => {
     const whole = chatCodec.readReply(fixtures.json("vendor-calls-without-id.json"));
     expect(streamed(fixtures.text("vendor-calls-without-index.sse"), [64])).toEqual(whole as ConversationReply);
