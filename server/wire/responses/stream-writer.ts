@@ -2,6 +2,7 @@ import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { refusalNote } from "../openai/chat-stop.ts";
+import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 import { ItemIds } from "./output-items.ts";
 import { ending, isCut, type ResponseState, responseObject } from "./response-object.ts";
@@ -110,6 +111,6 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   private event({ type, ...members }: ItemEvent): string {
-    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.sequence++, ...members })}\n\n`;
+    return `event: ${type}\ndata: ${lineJson({ type, sequence_number: this.sequence++, ...members })}\n\n`;
   }
 }
