@@ -3,6 +3,7 @@ import { resultsTogether } from "../conversation/results-together.ts";
 import type { JsonObject } from "../document.ts";
 import { callIdWithin } from "./call-id.ts";
 import { dataUrl } from "./data-url.ts";
+import { resultContent } from "./result-content.ts";
 import type { WriteReport } from "./write-report.ts";
 
 /** OpenAI refuses longer ids of calls in this format. */
@@ -31,8 +32,9 @@ function userMessages(parts: readonly UserPart[], report: WriteReport): JsonObje
       continue;
     }
     if (part.cache !== undefined) report.drop("cache");
-    const texts = part.content.filter((inner) => inner.kind === "text");
-    const rest = part.content.filter((inner) => inner.kind !== "text");
+    const given = resultContent(part);
+    const texts = given.filter((inner) => inner.kind === "text");
+    const rest = given.filter((inner) => inner.kind !== "text");
     messages.push({ role: "tool", tool_call_id: idOf(part.callId), content: content(texts, report) });
     if (rest.length > 0) media.push({ kind: "text", text: `Returned by tool call ${idOf(part.callId)}:` }, ...rest);
   }

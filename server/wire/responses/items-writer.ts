@@ -2,6 +2,7 @@ import type { AssistantPart, ConversationRequest, ImagePart, FilePart, UserPart 
 import type { JsonObject } from "../document.ts";
 import { callIdWithin } from "../openai/call-id.ts";
 import { dataUrl } from "../openai/data-url.ts";
+import { resultContent } from "../openai/result-content.ts";
 import type { WriteReport } from "../openai/write-report.ts";
 
 /** OpenAI refuses longer ids of calls in this format. */
@@ -17,7 +18,7 @@ export function writeItems(request: ConversationRequest, report: WriteReport): J
       const own: UserPart[] = [];
       for (const part of turn.parts) {
         if (part.kind !== "tool_result") own.push(part);
-        else items.push({ type: "function_call_output", call_id: idOf(part.callId), output: output(part.content, report) });
+        else items.push({ type: "function_call_output", call_id: idOf(part.callId), output: output(resultContent(part), report) });
         if (part.kind === "tool_result" && part.cache !== undefined) report.drop("cache");
       }
       if (own.length > 0 || turn.parts.length === 0) items.push(message("user", own, report));
