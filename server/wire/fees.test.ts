@@ -2,10 +2,10 @@ import { expect, test } from "bun:test";
 import { readGeminiReply } from "./gemini/gemini-reply.ts";
 import { GeminiArrayStream, GeminiStream } from "./gemini/gemini-stream.ts";
 import { GeminiStreamReader } from "./gemini/stream-reader.ts";
-import { readGeminiUsage } from "./gemini/usage.ts";
+import { readGeminiUsage, writeGeminiUsage } from "./gemini/usage.ts";
 import { usageOf as messagesUsage } from "./messages/usage.ts";
 import { offeredSearches } from "./offered-searches.ts";
-import { usageOf as chatUsage } from "./openai/usage.ts";
+import { usageMember as chatUsageMember, usageOf as chatUsage } from "./openai/usage.ts";
 import { ResponsesStream } from "./responses/responses-stream.ts";
 import { usageOfResponse } from "./responses/usage.ts";
 
@@ -23,6 +23,12 @@ test("audio tokens of Gemini, those from its cache left out", () => {
   const usage = { promptTokenCount: 100, cachedContentTokenCount: 40, candidatesTokenCount: 30, promptTokensDetails: details(90), cacheTokensDetails: details(40), candidatesTokensDetails: details(20) };
   expect(readGeminiUsage(usage)).toMatchObject({ inputUncached: 60, audioInput: 50, output: 30, audioOutput: 20 });
   expect(readGeminiUsage({ promptTokenCount: 5, promptTokensDetails: [{ modality: "TEXT", tokenCount: 5 }] })).not.toHaveProperty("audioInput");
+});
+
+test("audio tokens are told to callers of a format that tells them apart", () => {
+  const usage = { inputUncached: 80, cacheRead: 20, cacheWrite: 0, cacheWriteHour: 0, output: 50, reasoning: 5, audioInput: 60, audioOutput: 30, estimated: false };
+  expect(chatUsage(chatUsageMember(usage))).toEqual(usage);
+  expect(readGeminiUsage(writeGeminiUsage(usage))).toEqual(usage);
 });
 
 test("searches that Anthropic ran", () => {

@@ -1,3 +1,5 @@
+import type { JsonValue } from "./document.ts";
+
 /**
  * Cuts a server-sent event stream into whole frames without touching a byte: a frame ends behind its blank line, which
  * may be written with LF, CRLF or CR.
@@ -104,6 +106,13 @@ export function frameData(frame: string): string | null {
     data = data === null ? value : `${data}\n${value}`;
   }
   return data;
+}
+
+const LINE_BREAKS = /[\u0085\u2028\u2029]/g;
+
+/** A value as the data of one line: JSON lets breaks stand in a text at which many clients end a line, Python's among them. */
+export function lineJson(value: JsonValue): string {
+  return JSON.stringify(value).replace(LINE_BREAKS, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** Whether what a sender left without a blank line is an event all the same, and not the torn beginning of one. */

@@ -3,6 +3,7 @@ import type { ConversationEvent, ConversationReply, StopReason } from "../conver
 import type { JsonObject } from "../document.ts";
 import { writeFault } from "../openai/fault.ts";
 import { usageMember } from "../openai/usage.ts";
+import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 
 /** A whole completion. The format shows texts and refusals, which are texts here; reasoning has no place in it. */
@@ -49,7 +50,7 @@ export class CompletionsStreamWriter implements StreamWriter {
         this.usage = event.usage;
         return "";
       case "fault":
-        return `data: ${JSON.stringify(writeFault(event.fault))}\n\n`;
+        return `data: ${lineJson(writeFault(event.fault))}\n\n`;
       default:
         return "";
     }
@@ -64,7 +65,7 @@ export class CompletionsStreamWriter implements StreamWriter {
     const { created, model, includeUsage } = this.context;
     const chunk: JsonObject = { id: this.id, object: "text_completion", created, model, choices };
     if (includeUsage) chunk.usage = usage;
-    return `data: ${JSON.stringify(chunk)}\n\n`;
+    return `data: ${lineJson(chunk)}\n\n`;
   }
 }
 

@@ -85,7 +85,8 @@ class MessageWriter {
     if (part.kind === "tool_result") {
       const { results } = this.message("user");
       results.push(this.toolResult(part));
-      this.cache(part.cache, results);
+      // A result has no room for cache points of its own: a mark inside it holds behind it.
+      this.cache(part.cache ?? part.content.findLast(({ cache }) => cache !== undefined)?.cache, results);
       return;
     }
     const block = this.content(part);

@@ -1,6 +1,6 @@
 import type { ConversationRequest, Effort, Reasoning } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
-import { forces } from "./converse-tools.ts";
+import { adaptiveEffort, budgetOf, continuesWithoutThinking, effortOf, forcesCall, LEAST_BUDGET } from "../messages/claude-thinking.ts";
 import { thinkingStyle } from "./model-family.ts";
 import type { RequestReport } from "./request-report.ts";
 
@@ -15,12 +15,8 @@ export interface WrittenReasoning {
   readonly fixedSampling: boolean;
 }
 
-/** Claude's own least. */
-const LEAST_BUDGET = 1024;
 /** Left for the answer where the caller set no ceiling. */
 const ANSWER_TOKENS = 4096;
-
-const BUDGETS: Readonly<Record<Exclude<Effort, "none">, number>> = { minimal: LEAST_BUDGET, low: 2048, medium: 8192, high: 16_384, xhigh: 24_576, max: 31_999 };
 
 /** How much the model is to reason, in the fields of its family; models that cannot be told reason as they do. */
 export function writeReasoning(request: ConversationRequest, target: { readonly name: string; readonly maxOutputTokens: number | null }, report: RequestReport): WrittenReasoning {
@@ -31,12 +27,11 @@ export function writeReasoning(request: ConversationRequest, target: { readonly 
   const effort = effortOf(reasoning);
   if (style === "adaptive" || style === "budget") {
     if (effort === "none") return style === "adaptive" ? { ...unchanged, fields: { thinking: { type: "disabled" } } } : unchanged;
-    // Claude refuses to think where it must call a tool, and the call is what the caller insists on.
-    if (forces(request.toolChoice)) {
+    if (forcesCall(request.toolChoice)) {
       report.drop("reasoning");
       return unchanged;
     }
-    return style === "adaptive" ? adaptive(reasoning, effort, unchanged) : budgeted(request, reasoning, effort, target.maxOutputTokens, unchanged, report);
+    return style === "adaptive" ? adaptive(reasoning, unchanged) : budgeted(request, reasoning, target.maxOutputTokens, unchanged, report);
   }
   if (style === "nova") return effort === "none" ? unchanged : { ...unchanged, fields: { reasoningConfig: { type: "enabled", maxReasoningEffort: novaEffort(request, effort) } } };
   if (style === "effort") return { ...unchanged, fields: { reasoning_effort: coarse(effort === "none" ? "low" : effort) } };
@@ -44,14 +39,13 @@ export function writeReasoning(request: ConversationRequest, target: { readonly 
   return unchanged;
 }
 
-function adaptive(reasoning: Reasoning, effort: Exclude<Effort, "none">, unchanged: WrittenReasoning): WrittenReasoning {
+function adaptive(reasoning: Reasoning, unchanged: WrittenReasoning): WrittenReasoning {
   const display = reasoning.visible === null ? {} : { display: reasoning.visible ? "summarized" : "omitted" };
-  const said = reasoning.effort === null && reasoning.budgetTokens === -1 ? null : effort === "minimal" ? "low" : effort;
-  return { ...unchanged, fields: { thinking: { type: "adaptive", ...display } }, effort: said, fixedSampling: true };
+  return { ...unchanged, fields: { thinking: { type: "adaptive", ...display } }, effort: adaptiveEffort(reasoning), fixedSampling: true };
 }
 
-function budgeted(request: ConversationRequest, reasoning: Reasoning, effort: Exclude<Effort, "none">, mostTokens: number | null, unchanged: WrittenReasoning, report: RequestReport): WrittenReasoning {
-  const asked = reasoning.budgetTokens !== null && reasoning.budgetTokens > 0 ? reasoning.budgetTokens : BUDGETS[effort];
+function budgeted(request: ConversationRequest, reasoning: Reasoning, mostTokens: number | null, unchanged: WrittenReasoning, report: RequestReport): WrittenReasoning {
+  const asked = budgetOf(reasoning);
   const ceiling = request.maxOutputTokens ?? mostTokens ?? asked + ANSWER_TOKENS;
   const budget = Math.min(asked, ceiling - 1);
   if (budget < LEAST_BUDGET || continuesWithoutThinking(request)) {
@@ -59,21 +53,6 @@ function budgeted(request: ConversationRequest, reasoning: Reasoning, effort: Ex
     return unchanged;
   }
   return { fields: { thinking: { type: "enabled", budget_tokens: budget } }, effort: null, maxTokens: ceiling, fixedSampling: true };
-}
-
-/** In the middle of a tool loop Claude wants the thinking that led to the calls; a caller whose format lost it goes on without. */
-function continuesWithoutThinking({ turns }: ConversationRequest): boolean {
-  const last = turns.at(-1);
-  if (last?.role !== "user" || !last.parts.some(({ kind }) => kind === "tool_result")) return false;
-  const calling = turns.findLast(({ role }) => role === "assistant");
-  return calling?.role === "assistant" && !calling.parts.some((part) => part.kind === "reasoning" && part.signature?.family === "anthropic");
-}
-
-function effortOf({ effort, budgetTokens }: Reasoning): Effort {
-  if (effort !== null) return effort;
-  if (budgetTokens === 0) return "none";
-  if (budgetTokens === null || budgetTokens < 0) return "medium";
-  return budgetTokens <= BUDGETS.low ? "low" : budgetTokens <= BUDGETS.medium ? "medium" : "high";
 }
 
 function coarse(effort: Exclude<Effort, "none">): "low" | "medium" | "high" {

@@ -262,6 +262,12 @@ describe("what Bedrock cannot say", () => {
     expect([body.outputConfig, dropped]).toEqual([undefined, ["output"]]);
   });
 
+  test("a mark inside a tool's result stands behind the result", () => {
+    const turns: Turn[] = [{ role: "user", parts: [text("a")] }, { role: "assistant", parts: [call("c")] }, { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: null, content: [{ ...text("r"), cache: { ttl: "1h" } }], isError: false }] }];
+    expect((write({ turns }).body.messages as { content: unknown }[])[2]?.content).toMatchObject([{ toolResult: { content: [{ text: "r" }] } }, { cachePoint: { type: "default", ttl: "1h" } }]);
+    expect(write({ turns }, LLAMA)).toMatchObject({ dropped: ["cache"] });
+  });
+
   test("only the last four cache points are kept", () => {
     const marked = { ...text("x"), cache: { ttl: "5m" } } as const;
     const { body, dropped } = write({ instructions: [marked, marked], turns: [{ role: "user", parts: [marked, marked, marked] }] });

@@ -1,6 +1,7 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, TextPart } from "../conversation/request.ts";
 import { isObject, type JsonObject } from "../document.ts";
+import { sampledOtherwise } from "../messages/claude-thinking.ts";
 import { outputSchema } from "../messages/output-schema.ts";
 import { writeMessages } from "./converse-messages.ts";
 import { type WrittenReasoning, writeReasoning } from "./converse-reasoning.ts";
@@ -58,19 +59,13 @@ function refuseAndDrop(request: ConversationRequest, report: RequestReport): voi
 
 function inference(request: ConversationRequest, { maxTokens, fixedSampling }: WrittenReasoning, report: RequestReport): JsonObject {
   const { temperature, topP } = request;
-  const samples = { temperature: temperature !== null, topP: topP !== null };
-  if (fixedSampling && temperature !== null && temperature !== 1) {
-    report.drop("temperature");
-    samples.temperature = false;
-  }
-  if (fixedSampling && topP !== null && topP < 0.95) {
-    report.drop("top_p");
-    samples.topP = false;
-  }
+  const unsampled = fixedSampling ? sampledOtherwise(request) : [];
+  // What becomes of top k is decided, and told, where it is written.
+  for (const feature of unsampled) if (feature !== "top_k") report.drop(feature);
   return {
     ...(maxTokens === null ? {} : { maxTokens }),
-    ...(samples.temperature ? { temperature } : {}),
-    ...(samples.topP ? { topP } : {}),
+    ...(temperature === null || unsampled.includes("temperature") ? {} : { temperature }),
+    ...(topP === null || unsampled.includes("top_p") ? {} : { topP }),
     ...(request.stop.length === 0 ? {} : { stopSequences: [...request.stop] }),
   };
 }

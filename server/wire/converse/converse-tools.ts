@@ -1,5 +1,6 @@
 import type { ConversationRequest, Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
+import { forcesCall } from "../messages/claude-thinking.ts";
 import { cachePoint } from "./converse-messages.ts";
 import { modelFamily } from "./model-family.ts";
 import type { RequestReport } from "./request-report.ts";
@@ -25,7 +26,7 @@ export function writeTools(request: ConversationRequest, model: string, called: 
   }
 
   const none = choice?.kind === "none";
-  if (offered.length === 0 && forces(choice)) report.refuse("tool_choice", "names a tool that is not offered");
+  if (offered.length === 0 && forcesCall(choice)) report.refuse("tool_choice", "names a tool that is not offered");
   if (offered.length === 0 || (none && called.size === 0)) {
     // The calls looked back on need a declaration; one that says so is not called again.
     return { toolConfig: called.size === 0 ? null : { tools: [...called].map(standIn) }, claudeToolChoice: called.size > 0 && family === "claude" ? { type: "none" } : null };
@@ -43,11 +44,6 @@ export function writeTools(request: ConversationRequest, model: string, called: 
   return { toolConfig: { tools, ...(forced === null ? {} : { toolChoice: forced.bedrock }) }, claudeToolChoice: null };
 }
 
-/** Whether the model must call a tool. */
-export function forces(choice: ToolChoice | null): boolean {
-  return choice?.kind === "required" || choice?.kind === "tool" || (choice?.kind === "subset" && choice.required);
-}
-
 function offeredTools(tools: readonly Tool[], choice: ToolChoice | null): readonly Tool[] {
   if (choice?.kind !== "subset") return tools;
   return tools.filter(({ name }) => choice.names.includes(name));
@@ -55,7 +51,7 @@ function offeredTools(tools: readonly Tool[], choice: ToolChoice | null): readon
 
 /** Null: the model decides, which is what Bedrock does when nothing is said. */
 function forcedChoice(choice: ToolChoice | null): { bedrock: JsonObject; claude: JsonObject } | null {
-  if (!forces(choice)) return null;
+  if (!forcesCall(choice)) return null;
   return choice?.kind === "tool" ? { bedrock: { tool: { name: choice.name } }, claude: { type: "tool", name: choice.name } } : { bedrock: { any: {} }, claude: { type: "any" } };
 }
 

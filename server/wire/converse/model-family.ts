@@ -1,3 +1,5 @@
+import { claudeThinking } from "../messages/claude-thinking.ts";
+
 /** Whose model a Bedrock id or ARN names: the fields beyond the common ones differ by family. */
 export type ModelFamily = "claude" | "nova" | "gpt-oss" | "other";
 
@@ -23,15 +25,4 @@ export function thinkingStyle(name: string): ThinkingStyle {
     default:
       return "none";
   }
-}
-
-/** Claude reasons since 3.7, and decides for itself how long since 4.6. */
-function claudeThinking(name: string): ThinkingStyle {
-  if (/claude-3-7/.test(name)) return "budget";
-  if (/claude-(?:instant|v\d|\d)/.test(name)) return "none";
-  // claude-sonnet-4-20250514 is 4.0: what has more than two digits is a date.
-  const version = /claude-[a-z]+-(\d+)(?:-(\d{1,2})(?!\d))?/.exec(name);
-  if (version === null) return "adaptive";
-  const [major, minor] = [Number(version[1]), Number(version[2] ?? 0)];
-  return major < 4 || (major === 4 && minor < 6) ? "budget" : "adaptive";
 }

@@ -1,4 +1,5 @@
 import type { Feature, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
+import { resultsTogether } from "../conversation/results-together.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { writeAssistantPart } from "./assistant-writer.ts";
 import { writeMedia } from "./media.ts";
@@ -27,11 +28,9 @@ export class ContentWriter {
   readonly unsupported: Unsupported[] = [];
   private readonly toolNames = new Map<string, string>();
   private readonly contents: Content[] = [];
-  /** Whether the last content holds nothing but results, which those of the next turn belong with. */
-  private onlyResults = false;
 
   write(turns: readonly Turn[], model: string): JsonValue[] {
-    for (const turn of turns) {
+    for (const turn of resultsTogether(turns)) {
       if (turn.role === "assistant") this.assistant(turn);
       else if (turn.role === "user") this.user(turn);
     }
@@ -39,22 +38,19 @@ export class ContentWriter {
     return this.contents.map(({ role, parts }) => ({ role, parts }));
   }
 
+  /** A call is refused that comes right behind another content of the model, so what the model says in a row is one. */
   private assistant(turn: Turn & { role: "assistant" }): void {
     for (const part of turn.parts) if (part.kind === "tool_call") this.toolNames.set(part.id, part.name);
     const parts = turn.parts.map(writeAssistantPart).filter((part) => part !== null);
-    if (parts.length > 0) this.contents.push({ role: "model", parts });
-    if (parts.length > 0) this.onlyResults = false;
-  }
-
-  /** All results of parallel calls must stand in one content, however many turns the caller put them in. */
-  private user(turn: Turn & { role: "user" }): void {
-    const parts = turn.parts.map((part) => this.part(part)).filter((part) => part !== null);
     if (parts.length === 0) return;
     const last = this.contents.at(-1);
-    const results = turn.parts.every((part) => part.kind === "tool_result");
-    if (last !== undefined && this.onlyResults && turn.parts[0]?.kind === "tool_result") last.parts.push(...parts);
-    else this.contents.push({ role: "user", parts });
-    this.onlyResults = results;
+    if (last?.role === "model") last.parts.push(...parts);
+    else this.contents.push({ role: "model", parts });
+  }
+
+  private user(turn: Turn & { role: "user" }): void {
+    const parts = turn.parts.map((part) => this.part(part)).filter((part) => part !== null);
+    if (parts.length > 0) this.contents.push({ role: "user", parts });
   }
 
   private part(part: UserPart): JsonObject | null {

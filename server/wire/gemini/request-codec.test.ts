@@ -239,6 +239,22 @@ describe("results", () => {
     ]);
   });
 
+  test("of one step stay together with words between them, and a step is one content", () => {
+    const result = (callId: string, ...more: { kind: "text"; text: string }[]): Turn => ({ role: "user", parts: [{ kind: "tool_result", callId, toolName: "f", content: [], isError: false }, ...more] });
+    const call = (id: string): Turn => ({ role: "assistant", parts: [{ kind: "tool_call", id, name: "f", arguments: "{}" }] });
+    const sent = contents([user("?"), { role: "assistant", parts: [{ kind: "text", text: "Let me see." }] }, call("a"), call("b"), result("a", { kind: "text", text: "1" }), result("b")], "gemini-2.5-flash");
+    expect(sent.map(({ role, parts }: any) => [role, parts.map((part: object) => Object.keys(part)[0])])).toEqual([
+      ["user", ["text"]],
+      ["model", ["text", "functionCall", "functionCall"]],
+      ["user", ["functionResponse", "text", "functionResponse"]],
+    ]);
+  });
+
+  test("lose the cache marks inside them, which is told", () => {
+    const result: Turn = { role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "f", content: [{ kind: "text", text: "r", cache: { ttl: "5m" } }], isError: false }] };
+    expect(geminiCodec.writeRequest({ ...BARE, turns: [user("?"), result] }, TARGET)).toMatchObject({ dropped: ["cache"] });
+  });
+
   test("images go along", () => {
     const content = [{ kind: "text" as const, text: "see" }, { kind: "image" as const, source: { base64: PNG }, mediaType: null }];
     const sent = contents([{ role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: "shot", content, isError: false }] }]);

@@ -58,7 +58,7 @@ function losses(request: ConversationRequest): Feature[] {
 const seedFits = (seed: number | null) => seed === null || (Number.isInteger(seed) && seed >= -INT32 && seed < INT32);
 
 function hasCacheHint(request: ConversationRequest): boolean {
-  const parts: readonly { cache?: TextPart["cache"] }[] = [...request.instructions, ...request.tools, ...request.turns.flatMap<object>((turn) => [...turn.parts])];
+  const parts: readonly { cache?: TextPart["cache"] }[] = [...request.instructions, ...request.tools, ...request.turns.flatMap(({ parts: said }) => said.flatMap<object>((part) => (part.kind === "tool_result" ? [part, ...part.content] : [part])))];
   return parts.some(({ cache }) => cache !== undefined);
 }
 

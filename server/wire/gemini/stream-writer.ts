@@ -2,6 +2,7 @@ import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { AssistantPart, Signature } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
+import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiFault } from "./fault.ts";
@@ -29,7 +30,7 @@ export interface Framing {
 }
 
 export function geminiSseWriter(context: ReplyContext): StreamWriter {
-  return new GeminiStreamWriter(context, { frame: (body) => `data: ${JSON.stringify(body)}\r\n\r\n`, close: () => "" });
+  return new GeminiStreamWriter(context, { frame: (body) => `data: ${lineJson(body)}\r\n\r\n`, close: () => "" });
 }
 
 /**

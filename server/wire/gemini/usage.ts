@@ -39,5 +39,11 @@ export function writeGeminiUsage(usage: Usage): JsonObject {
     totalTokenCount: prompt + usage.output,
     ...(usage.cacheRead > 0 && { cachedContentTokenCount: usage.cacheRead }),
     ...(usage.reasoning > 0 && { thoughtsTokenCount: usage.reasoning }),
+    ...audioDetails("promptTokensDetails", usage.audioInput),
+    ...audioDetails("candidatesTokensDetails", usage.audioOutput),
   };
+}
+
+function audioDetails(name: string, tokenCount: number | undefined): JsonObject {
+  return tokenCount === undefined ? {} : { [name]: [{ modality: "AUDIO", tokenCount }] };
 }

@@ -193,6 +193,17 @@ describe("reading a stream", () => {
     expect(readStream(bytes.slice(0, bytes.length - 300)).complete).toBe(false);
   });
 
+  test("a stream torn inside an event is no nonsense of the provider's, and whole where it had ended before", () => {
+    const ended = encode(start, delta(0, { type: "text_delta", text: "a" }), stop);
+    const closing = new TextEncoder().encode('event: message_stop\ndata: {"type":"message_stop"}');
+    for (let length = 1; length <= closing.length; length++) {
+      const { events, complete } = readStream(Buffer.concat([ended, closing.slice(0, length)]));
+      expect([complete, events.at(-1)?.kind]).toEqual([true, "stop"]);
+    }
+    const whole = bytesOf("stream-tools.sse");
+    for (let length = 1; length <= whole.length; length++) expect(readStream(whole.slice(0, length)).events.some(({ kind }) => kind === "fault")).toBe(false);
+  });
+
   test("thoughts inside a text block get a part of their own; blocks never opened are opened", () => {
     const { events } = readStream(encode(start, { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } }, delta(0, { type: "thinking_delta", thinking: "hm" }), delta(0, { type: "text_delta", text: "a" }), stop));
     expect(gathered(events).candidates[0]?.parts).toEqual([text(""), { kind: "reasoning", text: "hm", redacted: false }, text("a")]);

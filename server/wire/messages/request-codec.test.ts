@@ -8,6 +8,9 @@ import { messagesCodec } from "./messages-codec.ts";
 
 const fixture = (name: string): JsonObject => JSON.parse(readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), "utf8"));
 const TARGET: TargetModel = { name: "claude-opus-5-5", maxOutputTokens: null };
+/** A Claude whose thinking is told by tokens. */
+const COUNTS: TargetModel = { name: "claude-sonnet-4-5", maxOutputTokens: null };
+const HARD = { effort: "high", budgetTokens: null, visible: null } as const;
 
 const BARE: ConversationRequest = { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "text", text: "Hi" }] }] };
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
@@ -116,7 +119,8 @@ describe("a Messages request", () => {
   for (const [name, request] of Object.entries(EXPECTED)) {
     test(`${name}: is read as meant and written as the vendor takes it`, () => {
       expect(messagesCodec.readRequest(fixture(`request-${name}`))).toEqual({ request, dropped: [] });
-      expect(messagesCodec.writeRequest(request, TARGET)).toEqual({ body: fixture(`request-${name}`), dropped: [] });
+      const target = name === "reasoning" ? COUNTS : TARGET;
+      expect(messagesCodec.writeRequest(request, target)).toEqual({ body: { ...fixture(`request-${name}`), model: target.name }, dropped: [] });
     });
   }
 });
@@ -223,15 +227,58 @@ describe("writing a request of another format", () => {
     [{ effort: "minimal", budgetTokens: null, visible: null }, { thinking: { type: "adaptive" }, output_config: { effort: "low" } }],
     [{ effort: "xhigh", budgetTokens: null, visible: true }, { thinking: { type: "adaptive", display: "summarized" }, output_config: { effort: "xhigh" } }],
     [{ effort: null, budgetTokens: -1, visible: false }, { thinking: { type: "adaptive", display: "omitted" } }],
-    [{ effort: null, budgetTokens: 100, visible: null }, { thinking: { type: "enabled", budget_tokens: 1024 } }],
-    [{ effort: null, budgetTokens: 9000, visible: null }, { max_tokens: 13_096, thinking: { type: "enabled", budget_tokens: 9000 } }],
-  ] as const)("reasoning %j", (reasoning, expected) => {
+    [{ effort: null, budgetTokens: 9000, visible: null }, { max_tokens: 4096, thinking: { type: "adaptive" }, output_config: { effort: "high" } }],
+  ] as const)("reasoning %j, of a Claude that decides for itself", (reasoning, expected) => {
     expect(write({ reasoning }).body).toMatchObject(expected);
   });
 
+  test.each([
+    [{ effort: "none", budgetTokens: null, visible: null }, { thinking: { type: "disabled" } }],
+    [{ effort: "high", budgetTokens: null, visible: true }, { max_tokens: 20_480, thinking: { type: "enabled", budget_tokens: 16_384, display: "summarized" } }],
+    [{ effort: null, budgetTokens: -1, visible: null }, { thinking: { type: "enabled", budget_tokens: 8192 } }],
+    [{ effort: null, budgetTokens: 100, visible: null }, { thinking: { type: "enabled", budget_tokens: 1024 } }],
+    [{ effort: null, budgetTokens: 9000, visible: null }, { max_tokens: 13_096, thinking: { type: "enabled", budget_tokens: 9000 } }],
+  ] as const)("reasoning %j, of a Claude that is told by tokens", (reasoning, expected) => {
+    const { body } = write({ reasoning }, COUNTS);
+    expect(body).toMatchObject(expected);
+    expect(body.output_config).toBeUndefined();
+  });
+
+  test("a Claude that does not think is not told to", () => {
+    const old = { ...TARGET, name: "claude-3-5-haiku-20241022" };
+    expect(write({ reasoning: HARD }, old)).toMatchObject({ dropped: ["reasoning"], body: { max_tokens: 4096 } });
+    expect(write({ reasoning: HARD }, old).body.thinking).toBeUndefined();
+    expect(write({ reasoning: { ...HARD, effort: "none" } }, old)).toMatchObject({ dropped: [] });
+  });
+
+  test.each([TARGET, COUNTS])("a Claude that thinks samples at its default (%j)", (target) => {
+    const { body, dropped } = write({ reasoning: HARD, temperature: 0.2, topP: 0.5, topK: 5 }, target);
+    expect(body).not.toContainAnyKeys(["temperature", "top_p", "top_k"]);
+    expect(dropped).toEqual(["temperature", "top_p", "top_k"]);
+    expect(write({ reasoning: HARD, temperature: 1, topP: 0.97 }, target)).toMatchObject({ dropped: [], body: { temperature: 1, top_p: 0.97 } });
+    expect(write({ reasoning: { ...HARD, effort: "none" }, temperature: 0.2 }, target)).toMatchObject({ dropped: [], body: { temperature: 0.2 } });
+  });
+
+  test("thinking gives way to a call that is forced, and to a loop that lost its thoughts where they are wanted", () => {
+    for (const toolChoice of [{ kind: "required" }, { kind: "tool", name: "t" }, { kind: "subset", names: ["t"], required: true }] as const) {
+      const { body, dropped } = write({ reasoning: HARD, tools: [tool], toolChoice, temperature: 0.2 });
+      expect(dropped).toEqual(["reasoning"]);
+      expect(body).toMatchObject({ temperature: 0.2 });
+      expect(body).not.toContainAnyKeys(["thinking", "output_config"]);
+    }
+    const turns = [user("a"), call("1"), result("1")];
+    expect(write({ reasoning: HARD, tools: [tool], turns }, COUNTS)).toMatchObject({ dropped: ["reasoning"] });
+    expect(write({ reasoning: HARD, tools: [tool], turns }).body.thinking).toEqual({ type: "adaptive" });
+  });
+
+  test("another vendor's model is told what the caller said", () => {
+    const { body, dropped } = write({ reasoning: { effort: null, budgetTokens: 9000, visible: null }, temperature: 0.2, tools: [tool], toolChoice: { kind: "required" } }, { ...TARGET, name: "m" });
+    expect({ body, dropped }).toMatchObject({ dropped: [], body: { temperature: 0.2, thinking: { type: "enabled", budget_tokens: 9000 } } });
+  });
+
   test("a budget of thoughts stays below the caller's ceiling", () => {
-    expect(write({ maxOutputTokens: 2000, reasoning: { effort: null, budgetTokens: 9000, visible: null } }).body).toMatchObject({ max_tokens: 2000, thinking: { budget_tokens: 1999 } });
-    expect(write({ maxOutputTokens: 500, reasoning: { effort: null, budgetTokens: 9000, visible: null } })).toMatchObject({ dropped: ["reasoning"] });
+    expect(write({ maxOutputTokens: 2000, reasoning: { effort: null, budgetTokens: 9000, visible: null } }, COUNTS).body).toMatchObject({ max_tokens: 2000, thinking: { budget_tokens: 1999 } });
+    expect(write({ maxOutputTokens: 500, reasoning: { effort: null, budgetTokens: 9000, visible: null } }, COUNTS)).toMatchObject({ dropped: ["reasoning"] });
   });
 
   test("tool choices", () => {

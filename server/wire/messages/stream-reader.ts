@@ -47,18 +47,19 @@ export class MessagesStreamReader implements StreamReader {
   end(): { events: readonly ConversationEvent[]; complete: boolean } {
     this.events = [];
     const rest = this.cutter.rest();
-    if (!this.failed && rest.byteLength > 0) this.frame(rest);
+    if (!this.failed && rest.byteLength > 0) this.frame(rest, true);
     return { events: this.events, complete: this.stopped && !this.failed };
   }
 
-  private frame(frame: Uint8Array): void {
+  /** A `torn` frame that cannot be read is not the provider's nonsense: the connection ended inside it. */
+  private frame(frame: Uint8Array, torn = false): void {
     const data = frameData(decoder.decode(frame));
     if (this.failed || data === null || data === "[DONE]") return;
     let event: JsonValue;
     try {
       event = withExactTools(JSON.parse(data) as JsonValue, data);
     } catch {
-      this.fail({ status: 502, message: "the provider sent an event that is not JSON", code: null, param: null });
+      if (!torn) this.fail({ status: 502, message: "the provider sent an event that is not JSON", code: null, param: null });
       return;
     }
     if (isObject(event)) this.event(event);

@@ -1,6 +1,7 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
+import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 import { message, NOT_STOPPED, textBlock, toolUseBlock } from "./message-members.ts";
 import { writeFault } from "./fault.ts";
@@ -148,5 +149,5 @@ export class MessagesStreamWriter implements StreamWriter {
 
 /** The official client reads no frame without an event name. */
 function frame(event: string, data: JsonObject): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  return `event: ${event}\ndata: ${lineJson(data)}\n\n`;
 }

@@ -1,12 +1,11 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
-import type { ConversationRequest, Reasoning, TextPart, Tool, ToolChoice } from "../conversation/request.ts";
+import type { ConversationRequest, OutputFormat, TextPart, Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
+import { forcesCall, sampledOtherwise } from "./claude-thinking.ts";
 import { outputSchema } from "./output-schema.ts";
+import { writeThinking } from "./write-thinking.ts";
 import { cacheControl, contentOf, type Shortfall, textBlocks, writeTurns } from "./write-turns.ts";
 
-/** The vendor requires a ceiling; every model it serves can write this much. */
-const FALLBACK_CEILING = 4096;
-const LEAST_BUDGET = 1024;
 const MOST_CACHE_MARKS = 4;
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,128}$/;
 /** The vendor refuses user ids that look like an address of a person. */
@@ -25,8 +24,10 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
   const system = textBlocks(instructions);
 
   const tools = writeTools(request, shortfall);
-  const { ceiling, thinking } = ceilingAndThinking(request, target, shortfall);
-  const outputConfig = writeOutputConfig(request);
+  const { ceiling, thinking, effort, fixedSampling } = writeThinking(request, target, shortfall.dropped);
+  const unsampled = fixedSampling ? sampledOtherwise(request) : [];
+  for (const feature of unsampled) shortfall.dropped.add(feature);
+  const outputConfig = writeOutputConfig(effort, request.output);
   const endUser = request.endUser !== null && MAIL_ADDRESS.test(request.endUser) ? null : request.endUser;
   if (endUser !== request.endUser) shortfall.dropped.add("end_user");
 
@@ -37,9 +38,9 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
     messages: turns.messages,
     ...tools,
     ...(request.stop.length === 0 ? {} : { stop_sequences: [...request.stop] }),
-    ...(request.temperature === null ? {} : { temperature: request.temperature }),
-    ...(request.topP === null ? {} : { top_p: request.topP }),
-    ...(request.topK === null ? {} : { top_k: request.topK }),
+    ...(request.temperature === null || unsampled.includes("temperature") ? {} : { temperature: request.temperature }),
+    ...(request.topP === null || unsampled.includes("top_p") ? {} : { top_p: request.topP }),
+    ...(request.topK === null || unsampled.includes("top_k") ? {} : { top_k: request.topK }),
     ...(thinking === null ? {} : { thinking }),
     ...(outputConfig === null ? {} : { output_config: outputConfig }),
     ...(endUser === null ? {} : { metadata: { user_id: endUser } }),
@@ -69,8 +70,7 @@ function writeTools(request: ConversationRequest, shortfall: Shortfall): JsonObj
   const { toolChoice: choice } = request;
   const offered = choice?.kind === "subset" ? request.tools.filter(({ name }) => choice.names.includes(name)) : request.tools;
   if (offered.length === 0) {
-    const forced = choice !== null && (choice.kind === "required" || choice.kind === "tool" || (choice.kind === "subset" && choice.required));
-    if (forced) shortfall.unsupported.push({ feature: "tool_choice", message: "names a tool that is not offered" });
+    if (forcesCall(choice)) shortfall.unsupported.push({ feature: "tool_choice", message: "names a tool that is not offered" });
     return {};
   }
   for (const { name } of offered) {
@@ -109,36 +109,10 @@ function writeToolChoice(choice: ToolChoice | null, parallel: boolean | null): J
   }
 }
 
-/** The ceiling must leave room for an answer behind the thoughts, whose budget is part of it. */
-function ceilingAndThinking(request: ConversationRequest, target: TargetModel, { dropped }: Shortfall): { ceiling: number; thinking: JsonObject | null } {
-  const { reasoning } = request;
-  const ceiling = request.maxOutputTokens ?? target.maxOutputTokens ?? FALLBACK_CEILING;
-  if (reasoning === null) return { ceiling, thinking: null };
-  const budget = reasoning.budgetTokens;
-  if (reasoning.effort === "none" || budget === 0) return { ceiling, thinking: { type: "disabled" } };
-  const display = reasoning.visible === null ? {} : { display: reasoning.visible ? "summarized" : "omitted" };
-  if (budget === null || budget < 0) return { ceiling, thinking: { type: "adaptive", ...display } };
-
-  const wanted = Math.max(LEAST_BUDGET, budget);
-  const enabled = (tokens: number) => ({ type: "enabled", budget_tokens: tokens, ...display });
-  if (wanted < ceiling) return { ceiling, thinking: enabled(wanted) };
-  if (request.maxOutputTokens === null && target.maxOutputTokens === null) return { ceiling: wanted + FALLBACK_CEILING, thinking: enabled(wanted) };
-  if (ceiling > LEAST_BUDGET) return { ceiling, thinking: enabled(ceiling - 1) };
-  dropped.add("reasoning");
-  return { ceiling, thinking: null };
-}
-
-function writeOutputConfig({ reasoning, output }: ConversationRequest): JsonObject | null {
-  const effort = effortOf(reasoning);
+function writeOutputConfig(effort: string | null, output: OutputFormat | null): JsonObject | null {
   const format: JsonObject | null = output?.kind === "schema" ? { type: "json_schema", schema: outputSchema(output.schema as JsonObject) } : null;
   if (effort === null && format === null) return null;
   return { ...(effort === null ? {} : { effort }), ...(format === null ? {} : { format }) };
-}
-
-function effortOf(reasoning: Reasoning | null): string | null {
-  const effort = reasoning?.effort ?? null;
-  if (effort === "none" || reasoning?.budgetTokens === 0) return null;
-  return effort === "minimal" ? "low" : effort;
 }
 
 /** The vendor takes four marks; the last ones cover the most. Says whether any was taken away. */

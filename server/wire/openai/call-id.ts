@@ -7,3 +7,8 @@ import { sha256Hex } from "../../kernel/secrets.ts";
 export function mintCallId(...place: readonly (string | number | null)[]): string {
   return `call_${sha256Hex(JSON.stringify(place)).slice(0, 24)}`;
 }
+
+/** The id for a vendor that refuses longer ones: the same for a call and its result. */
+export function callIdWithin(longest: number, id: string): string {
+  return id.length <= longest ? id : mintCallId(id);
+}

@@ -1,5 +1,6 @@
-import type { AssistantPart } from "../conversation/request.ts";
+import type { AssistantPart, CacheHint } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
+import { cacheHint } from "./chat-content-reader.ts";
 import { filledOf, listOf, objectOf, objectsOf, textOf } from "./loose-fields.ts";
 
 /** What an assistant message says in its texts, in order: reasoning first, as vendors mean it. */
@@ -7,7 +8,7 @@ export function assistantTexts(message: JsonObject): AssistantPart[] {
   const parts: AssistantPart[] = [];
   const reasoning = filledOf(message.reasoning_content) ?? filledOf(message.reasoning);
   if (reasoning !== null) parts.push({ kind: "reasoning", text: reasoning, redacted: false });
-  for (const piece of contentPieces(message.content)) parts.push(piece.kind === "reasoning" ? { kind: "reasoning", text: piece.text, redacted: false } : { kind: piece.kind, text: piece.text });
+  for (const piece of contentPieces(message.content)) parts.push(piece.kind === "reasoning" ? { kind: "reasoning", text: piece.text, redacted: false } : { ...piece, kind: piece.kind });
   const refusal = filledOf(message.refusal);
   if (refusal !== null) parts.push({ kind: "refusal", text: refusal });
   return parts;
@@ -16,6 +17,7 @@ export function assistantTexts(message: JsonObject): AssistantPart[] {
 export interface ContentPiece {
   readonly kind: "text" | "reasoning" | "refusal";
   readonly text: string;
+  readonly cache?: CacheHint;
 }
 
 /** The `content` of a model's message or of a piece of one: a string, or a list that may hold thinking (Mistral). */
@@ -30,7 +32,7 @@ export function contentPieces(content: unknown): ContentPiece[] {
     if (part === null) continue;
     const kind = part.type === "thinking" ? "reasoning" : part.type === "refusal" ? "refusal" : "text";
     const text = kind === "reasoning" ? thinkingText(part.thinking) : (filledOf(part.refusal) ?? filledOf(part.text));
-    if (text !== null && text !== "") pieces.push({ kind, text });
+    if (text !== null && text !== "") pieces.push({ kind, text, ...(kind === "text" ? cacheHint(part) : {}) });
   }
   return pieces;
 }
@@ -45,7 +47,13 @@ function thinkingText(thinking: unknown): string | null {
 /** JSON text of a call's arguments, which some servers send as an object; a call without any has the empty object. */
 export function argumentsText(value: unknown): string {
   const text = textOf(value);
-  return text === null || text.trim() === "" ? "{}" : text;
+  return text === null || isNothing(text) ? "{}" : text;
+}
+
+/** Some servers write the arguments of a tool that takes none as null, which is no object. */
+function isNothing(args: string): boolean {
+  const said = args.trim();
+  return said === "" || said === "null";
 }
 
 /** The function calls of a message. `mint` gives the id of a call that came without. Calls of other kinds are left out. */

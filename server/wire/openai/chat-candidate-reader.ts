@@ -1,7 +1,7 @@
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-id.ts";
-import { contentPieces } from "./chat-assistant-reader.ts";
+import { argumentsText, contentPieces } from "./chat-assistant-reader.ts";
 import { stopReason } from "./chat-stop.ts";
 import { filledOf, objectOf, objectsOf, textOf, wholeOf } from "./loose-fields.ts";
 
@@ -88,8 +88,9 @@ export class CandidateReader {
       this.emit({ kind: "part_start", candidate: this.index, part: call.part, type: "tool_call", id: call.id ?? mintCallId(this.answerId, this.index, call.place), name });
     }
     call.held += textOf(called.arguments) ?? "";
-    if (call.part === null || call.held === "") return;
-    call.filled ||= call.held.trim() !== "";
+    // What may yet turn out to say nothing waits.
+    if (call.part === null || call.held === "" || (!call.filled && "null".startsWith(call.held.trim()))) return;
+    call.filled = true;
     this.emit({ kind: "delta", candidate: this.index, part: call.part, text: call.held });
     call.held = "";
   }
@@ -107,7 +108,7 @@ export class CandidateReader {
 
   private endCall(call: OpenCall): void {
     if (call.part === null) return;
-    if (!call.filled) this.emit({ kind: "delta", candidate: this.index, part: call.part, text: "{}" });
+    if (!call.filled) this.emit({ kind: "delta", candidate: this.index, part: call.part, text: argumentsText(call.held) });
     this.emit({ kind: "part_end", candidate: this.index, part: call.part });
   }
 }

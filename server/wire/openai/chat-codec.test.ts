@@ -3,7 +3,7 @@ import fc from "fast-check";
 import type { ReplyContext } from "../conversation/codec.ts";
 import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
 import { NOTHING_SAID } from "../conversation/nothing-said.ts";
-import type { AssistantPart, ConversationRequest } from "../conversation/request.ts";
+import type { AssistantPart, ConversationRequest, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { cut, cuts, mutated, replyOf } from "./arbitrary-conversations.ts";
 import { chatCodec } from "./chat-codec.ts";
@@ -75,6 +75,14 @@ describe("a chat request is the conversation it means, and is written as it came
   }
 });
 
+test("cache marks of every speaker are read, the assistant's too", () => {
+  const content = (text: string) => [{ type: "text", text, cache_control: { type: "ephemeral", ttl: "1h" } }];
+  const messages = [{ role: "system", content: content("s") }, { role: "user", content: content("u") }, { role: "assistant", content: content("a") }, { role: "user", content: content("v") }];
+  const read = chatCodec.readRequest({ model: "m", messages });
+  const parts = "request" in read ? [...read.request.instructions, ...read.request.turns.flatMap((turn): readonly object[] => turn.parts)] : [];
+  expect(parts).toEqual(["s", "u", "a", "v"].map((text) => ({ kind: "text", text, cache: { ttl: "1h" } })));
+});
+
 const usage = (inputUncached: number, output: number, cacheRead = 0, cacheWrite = 0, reasoning = 0) => ({ inputUncached, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, estimated: false });
 const candidate = (parts: AssistantPart[], stop: Candidate["stop"], index = 0): Candidate => ({ index, parts, stop, stopSequence: null, stopDetail: null });
 const said = (text: string): AssistantPart => ({ kind: "text", text });
@@ -125,6 +133,17 @@ describe("a chat answer", () => {
     const [only] = streamed(fixtures.text("vendor-calls-at-one-index.sse"), [64]).candidates;
     expect(only?.stop).toBe("tool_call");
     expect(only?.parts).toEqual([{ kind: "tool_call", id: "a", name: "f", arguments: '{"n":1}' }, { kind: "tool_call", id: "b", name: "f", arguments: '{"n":2}' }]);
+  });
+
+  test("arguments of null, as some servers write them for a tool that takes none, are the empty object", () => {
+    const called = (args: string) => ({ id: "a", type: "function", function: { name: "f", arguments: args } });
+    const args = (reply: ConversationReply | null) => reply?.candidates[0]?.parts.map((part) => part.kind === "tool_call" && part.arguments);
+    const chunk = (delta: object, finish_reason: string | null = null) => `data: ${JSON.stringify({ id: "c", choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+    for (const [sent, meant] of [["null", "{}"], [" null\n", "{}"], ["nul", "nul"], ['{"n":null}', '{"n":null}']] as const) {
+      expect(args(chatCodec.readReply({ id: "c", choices: [{ index: 0, message: { tool_calls: [called(sent)] }, finish_reason: "tool_calls" }] }))).toEqual([meant]);
+      const fragments = [...sent].map((letter) => chunk({ tool_calls: [{ index: 0, function: { arguments: letter } }] }));
+      expect(args(streamed([chunk({ tool_calls: [{ index: 0, ...called("") }] }), ...fragments, chunk({}, "tool_calls")].join(""), [64]))).toEqual([meant]);
+    }
   });
 
   test("calls without ids get the same ones whole and streamed, each its own", () => {
@@ -294,6 +313,13 @@ describe("what other formats ask for and chat cannot say", () => {
       },
     });
     expect(JSON.stringify(result)).not.toContain("SEAL");
+  });
+
+  test("results of calls made together stand together, whatever turns they came in", () => {
+    const result = (callId: string): Turn => ({ role: "user", parts: [{ kind: "tool_result", callId, toolName: null, content: [{ kind: "text", text: callId }], isError: false }, { kind: "text", text: `behind ${callId}` }] });
+    const calls: Turn = { role: "assistant", parts: ["a", "b"].map((id) => ({ kind: "tool_call", id, name: "f", arguments: "{}" })) };
+    const { body } = write({ turns: [hello, calls, result("a"), result("b")] }) as unknown as { body: { messages: { role: string; content: unknown }[] } };
+    expect(body.messages.slice(2).map(({ role, content }) => [role, content])).toEqual([["tool", "a"], ["tool", "b"], ["user", "behind a"], ["user", "behind b"]]);
   });
 
   test("reasoning counted in tokens becomes an effort", () => {

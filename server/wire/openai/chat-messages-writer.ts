@@ -1,13 +1,19 @@
 import type { AssistantPart, ConversationRequest, FilePart, ImagePart, TextPart, ToolResultPart, UserPart } from "../conversation/request.ts";
+import { resultsTogether } from "../conversation/results-together.ts";
 import type { JsonObject } from "../document.ts";
+import { callIdWithin } from "./call-id.ts";
 import { dataUrl } from "./data-url.ts";
+import { resultContent } from "./result-content.ts";
 import type { WriteReport } from "./write-report.ts";
+
+/** OpenAI refuses longer ids of calls in this format. */
+const idOf = (id: string): string => callIdWithin(40, id);
 
 /** Turns as chat messages. One turn may become several: each tool result is a message of its own. */
 export function writeMessages(request: ConversationRequest, report: WriteReport): JsonObject[] {
   const messages: JsonObject[] = [];
   if (request.instructions.length > 0) messages.push({ role: "system", content: content(request.instructions, report) });
-  for (const turn of request.turns) {
+  for (const turn of resultsTogether(request.turns)) {
     if (turn.role === "system") messages.push({ role: "system", content: content(turn.parts, report) });
     else if (turn.role === "assistant") messages.push(assistantMessage(turn.parts, report));
     else messages.push(...userMessages(turn.parts, report));
@@ -26,10 +32,11 @@ function userMessages(parts: readonly UserPart[], report: WriteReport): JsonObje
       continue;
     }
     if (part.cache !== undefined) report.drop("cache");
-    const texts = part.content.filter((inner) => inner.kind === "text");
-    const rest = part.content.filter((inner) => inner.kind !== "text");
-    messages.push({ role: "tool", tool_call_id: part.callId, content: content(texts, report) });
-    if (rest.length > 0) media.push({ kind: "text", text: `Returned by tool call ${part.callId}:` }, ...rest);
+    const given = resultContent(part);
+    const texts = given.filter((inner) => inner.kind === "text");
+    const rest = given.filter((inner) => inner.kind !== "text");
+    messages.push({ role: "tool", tool_call_id: idOf(part.callId), content: content(texts, report) });
+    if (rest.length > 0) media.push({ kind: "text", text: `Returned by tool call ${idOf(part.callId)}:` }, ...rest);
   }
   if (own.length + media.length > 0 || messages.length === 0) messages.push({ role: "user", content: content([...media, ...own], report) });
   return messages;
@@ -49,7 +56,7 @@ function assistantMessage(parts: readonly AssistantPart[], report: WriteReport):
         break;
       case "tool_call":
         if (part.cache !== undefined) report.drop("cache");
-        calls.push({ id: part.id, type: "function", function: { name: part.name, arguments: part.arguments } });
+        calls.push({ id: idOf(part.id), type: "function", function: { name: part.name, arguments: part.arguments } });
         break;
       case "reasoning":
         // Earlier reasoning has no place in this format; servers that show it refuse to get it back.

@@ -1,6 +1,7 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
+import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 import { finishReason, refusalNote } from "./chat-stop.ts";
 import { writeFault } from "./fault.ts";
@@ -56,7 +57,7 @@ export class ChatStreamWriter implements StreamWriter {
         this.usage = event.usage;
         return "";
       case "fault":
-        return `data: ${JSON.stringify(writeFault(event.fault))}\n\n`;
+        return `data: ${lineJson(writeFault(event.fault))}\n\n`;
       default:
         return "";
     }
@@ -109,6 +110,6 @@ export class ChatStreamWriter implements StreamWriter {
     const { created, model, includeUsage } = this.context;
     const chunk: JsonObject = { id: this.id, object: "chat.completion.chunk", created, model, choices };
     if (includeUsage) chunk.usage = usage;
-    return `data: ${JSON.stringify(chunk)}\n\n`;
+    return `data: ${lineJson(chunk)}\n\n`;
   }
 }

@@ -28,7 +28,11 @@ export function usageMember(usage: Usage): JsonObject {
     prompt_tokens: prompt,
     completion_tokens: usage.output,
     total_tokens: prompt + usage.output,
-    prompt_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: cacheWriteTokens(usage) },
-    completion_tokens_details: { reasoning_tokens: usage.reasoning },
+    prompt_tokens_details: { cached_tokens: usage.cacheRead, cache_write_tokens: cacheWriteTokens(usage), ...audioMember(usage.audioInput) },
+    completion_tokens_details: { reasoning_tokens: usage.reasoning, ...audioMember(usage.audioOutput) },
   };
+}
+
+function audioMember(tokens: number | undefined): JsonObject {
+  return tokens === undefined ? {} : { audio_tokens: tokens };
 }

@@ -1,7 +1,12 @@
 import type { AssistantPart, ConversationRequest, ImagePart, FilePart, UserPart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
+import { callIdWithin } from "../openai/call-id.ts";
 import { dataUrl } from "../openai/data-url.ts";
+import { resultContent } from "../openai/result-content.ts";
 import type { WriteReport } from "../openai/write-report.ts";
+
+/** OpenAI refuses longer ids of calls in this format. */
+const idOf = (id: string): string => callIdWithin(64, id);
 
 /** Turns as input items, in order. Tool results come before the rest of their turn, right behind the calls. */
 export function writeItems(request: ConversationRequest, report: WriteReport): JsonObject[] {
@@ -13,7 +18,7 @@ export function writeItems(request: ConversationRequest, report: WriteReport): J
       const own: UserPart[] = [];
       for (const part of turn.parts) {
         if (part.kind !== "tool_result") own.push(part);
-        else items.push({ type: "function_call_output", call_id: part.callId, output: output(part.content, report) });
+        else items.push({ type: "function_call_output", call_id: idOf(part.callId), output: output(resultContent(part), report) });
         if (part.kind === "tool_result" && part.cache !== undefined) report.drop("cache");
       }
       if (own.length > 0 || turn.parts.length === 0) items.push(message("user", own, report));
@@ -44,7 +49,7 @@ function assistantItems(parts: readonly AssistantPart[], report: WriteReport): J
     }
     said = null;
     if (part.kind === "tool_call") {
-      items.push({ type: "function_call", call_id: part.id, name: part.name, arguments: part.arguments });
+      items.push({ type: "function_call", call_id: idOf(part.id), name: part.name, arguments: part.arguments });
       if (part.cache !== undefined) report.drop("cache");
     } else if (part.signature?.family === "openai") {
       // Reasoning is only taken back sealed; what another vendor sealed, or nobody did, stays behind.

@@ -3,7 +3,7 @@ import type { AssistantPart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 
-type Status = "in_progress" | "completed" | "incomplete";
+export type Status = "in_progress" | "completed" | "incomplete";
 
 export function textContent(text: string): JsonObject {
   return { type: "output_text", text, annotations: [], logprobs: [] };
@@ -39,21 +39,22 @@ export class ItemIds {
   }
 }
 
-/** The output of a whole answer: each part is an item of its own. */
-export function outputItems(parts: readonly AssistantPart[], context: ReplyContext): JsonObject[] {
+/** The output of a whole answer: each part is an item of its own. `cut`: it ended in the middle of the last. */
+export function outputItems(parts: readonly AssistantPart[], cut: boolean, context: ReplyContext): JsonObject[] {
   const ids = new ItemIds(context);
   const items: JsonObject[] = [];
-  for (const part of parts) {
+  for (const [i, part] of parts.entries()) {
     const index = items.length;
+    const status = cut && i === parts.length - 1 ? "incomplete" : "completed";
     switch (part.kind) {
       case "text":
-        items.push(messageItem(ids.item("msg", index), [textContent(part.text)], "completed"));
+        items.push(messageItem(ids.item("msg", index), [textContent(part.text)], status));
         break;
       case "refusal":
-        items.push(messageItem(ids.item("msg", index), [refusalContent(part.text)], "completed"));
+        items.push(messageItem(ids.item("msg", index), [refusalContent(part.text)], status));
         break;
       case "tool_call":
-        items.push(callItem(ids.item("fc", index), { ...part, id: ids.calls.of(part.id) }, "completed"));
+        items.push(callItem(ids.item("fc", index), { ...part, id: ids.calls.of(part.id) }, status));
         break;
       case "reasoning": {
         const sealed = part.signature?.family === "openai" ? part.signature.value : null;

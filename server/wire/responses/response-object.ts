@@ -60,6 +60,11 @@ export function responseId(id: string | null, { callId }: ReplyContext): string 
   return id?.startsWith("resp_") === true ? id : `resp_${callId}`;
 }
 
+/** Whether the answer ended in the middle of its last item, which then is incomplete like the whole. */
+export function isCut(stop: StopReason): boolean {
+  return stop === "length" || stop === "filtered";
+}
+
 /** How a stop reason ends a response. */
 export function ending(stop: StopReason, refusalShown: boolean): Pick<ResponseState, "status" | "incomplete"> {
   switch (stop) {

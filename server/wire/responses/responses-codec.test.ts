@@ -130,6 +130,17 @@ describe("a response", () => {
     });
   }
 
+  test("a call that the ceiling cut is incomplete, and no other", () => {
+    const calls: AssistantPart[] = [said("I look."), { kind: "tool_call", id: "a", name: "f", arguments: "{}" }, { kind: "tool_call", id: "b", name: "f", arguments: '{"n":' }];
+    const statuses = [{ status: "completed" }, { status: "completed" }, { status: "incomplete", arguments: '{"n":' }];
+    const reply = answer(calls, "length", null);
+    expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({ status: "incomplete", output: statuses });
+    const writer = responsesCodec.streamWriter(CONTEXT);
+    const events = eventsIn(eventsOf(reply, 3).map((event) => writer.write(event)).join("") + writer.close()) as { type: string; item: object }[];
+    expect(events.filter(({ type }) => type === "response.output_item.done").map(({ item }) => item)).toMatchObject(statuses);
+    expect(events.at(-1)).toMatchObject({ type: "response.incomplete", response: { output: statuses } });
+  });
+
   test("a filtered one says so", () => {
     const reply = answer([said("Once")], "filtered", usage(9, 1));
     expect(responsesCodec.readReply(fixtures.json("reply-filter.json"))).toEqual(reply);
@@ -192,7 +203,7 @@ describe("a response", () => {
     const twice: ConversationEvent[] = [0, 1].flatMap((part): ConversationEvent[] => [{ kind: "part_start", candidate: 0, part, type: "tool_call", id: "a", name: "f" }, { kind: "part_end", candidate: 0, part }]);
     const writer = responsesCodec.streamWriter(CONTEXT);
     for (const event of twice) writer.write(event);
-    expect(eventsIn(writer.close())).toMatchObject([{ response: { output: [{ call_id: "a", arguments: "{}" }, { call_id: "a_2", arguments: "{}" }] } }]);
+    expect(eventsIn(writer.close()).at(-1)).toMatchObject({ response: { output: [{ call_id: "a", arguments: "{}" }, { call_id: "a_2", arguments: "{}" }] } });
   });
 
   test.each([

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../document.ts";
-import { callItem, type ItemIds, messageItem, reasoningItem, refusalContent, textContent } from "./output-items.ts";
+import { callItem, type ItemIds, messageItem, reasoningItem, refusalContent, type Status, textContent } from "./output-items.ts";
 
 /** One event without its number. */
 export type ItemEvent = JsonObject & { readonly type: string };
@@ -60,11 +60,11 @@ export class ItemWriter {
     return this.opened();
   }
 
-  end(): { readonly events: ItemEvent[]; readonly place: number; readonly done: JsonObject | null } {
+  end(status: "completed" | "incomplete"): { readonly events: ItemEvent[]; readonly place: number; readonly done: JsonObject | null } {
     const events = this.subject.type === "tool_call" && this.text.trim() === "" ? this.delta("{}") : [];
     if (this.place < 0) return { events, place: -1, done: null };
     events.push(...this.closing());
-    const done = this.item("completed");
+    const done = this.item(status);
     events.push({ type: "response.output_item.done", output_index: this.place, item: done });
     return { events, place: this.place, done };
   }
@@ -95,7 +95,7 @@ export class ItemWriter {
     }
   }
 
-  private item(status: "in_progress" | "completed"): JsonObject {
+  private item(status: Status): JsonObject {
     const { id, text, subject } = this;
     switch (subject.type) {
       case "tool_call":

@@ -2,9 +2,10 @@ import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
 import type { ConversationEvent, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { refusalNote } from "../openai/chat-stop.ts";
+import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 import { ItemIds } from "./output-items.ts";
-import { ending, type ResponseState, responseObject } from "./response-object.ts";
+import { ending, isCut, type ResponseState, responseObject } from "./response-object.ts";
 import { type ItemEvent, ItemWriter } from "./stream-item-writer.ts";
 
 /** A streamed response as OpenAI's clients read it: every event numbered, every item opened and closed. */
@@ -12,6 +13,8 @@ export class ResponsesStreamWriter implements StreamWriter {
   private readonly context: ReplyContext;
   private readonly ids: ItemIds;
   private readonly open = new Map<number, ItemWriter>();
+  /** The part that ended last: only what comes next tells whether it is whole. */
+  private ended: number | null = null;
   /** Ended items by their place in the output. */
   private readonly output: JsonObject[] = [];
   private places = 0;
@@ -29,6 +32,13 @@ export class ResponsesStreamWriter implements StreamWriter {
 
   write(event: ConversationEvent): string {
     if ("candidate" in event && event.candidate !== 0) return "";
+    if (event.kind === "stop") return this.stopped(event);
+    if (event.kind !== "usage") return this.settle("completed") + this.written(event);
+    this.usage = event.usage;
+    return "";
+  }
+
+  private written(event: Exclude<ConversationEvent, { kind: "stop" | "usage" }>): string {
     switch (event.kind) {
       case "start":
         this.id = event.id;
@@ -41,11 +51,7 @@ export class ResponsesStreamWriter implements StreamWriter {
       case "signature":
         return event.signature.family === "openai" ? this.said(this.open.get(event.part)?.sealed(event.signature.value)) : "";
       case "part_end":
-        return this.end(event.part);
-      case "stop":
-        return this.stopped(event);
-      case "usage":
-        this.usage = event.usage;
+        this.ended = event.part;
         return "";
       case "fault":
         return this.event({ type: "error", code: event.fault.code, message: event.fault.message, param: event.fault.param });
@@ -53,7 +59,7 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   close(): string {
-    const head = this.begin() + [...this.open.keys()].map((part) => this.end(part)).join("");
+    const head = this.begin() + this.settle("completed") + [...this.open.keys()].map((part) => this.end(part, "completed")).join("");
     const end = ending(this.stop.reason, this.refused);
     return head + this.event({ type: `response.${end.status}`, response: this.response({ ...end, failure: this.stop.detail }) });
   }
@@ -71,22 +77,29 @@ export class ResponsesStreamWriter implements StreamWriter {
     return this.said(item.start());
   }
 
-  private end(part: number): string {
+  private settle(status: "completed" | "incomplete"): string {
+    const part = this.ended;
+    this.ended = null;
+    return part === null ? "" : this.end(part, status);
+  }
+
+  private end(part: number, status: "completed" | "incomplete"): string {
     const item = this.open.get(part);
     if (item === undefined) return "";
     this.open.delete(part);
-    const { events, place, done } = item.end();
+    const { events, place, done } = item.end(status);
     if (done !== null) this.output[place] = done;
     return this.said(events);
   }
 
   private stopped({ reason, stopDetail }: ConversationEvent & { kind: "stop" }): string {
     this.stop = { reason, detail: stopDetail };
+    const last = this.settle(isCut(reason) ? "incomplete" : "completed");
     const note = refusalNote({ stop: reason, stopDetail, parts: this.refused ? [{ kind: "refusal" }] : [] });
-    if (note === null) return "";
+    if (note === null) return last;
     // The provider's word about its refusal, where it refused without one of the model's.
     const part = Number.MAX_SAFE_INTEGER;
-    return this.begin() + this.start({ kind: "part_start", candidate: 0, part, type: "refusal" }) + this.said(this.open.get(part)?.delta(note)) + this.end(part);
+    return last + this.begin() + this.start({ kind: "part_start", candidate: 0, part, type: "refusal" }) + this.said(this.open.get(part)?.delta(note)) + this.end(part, "completed");
   }
 
   private response(state: Pick<ResponseState, "status" | "incomplete" | "failure">): JsonObject {
@@ -98,6 +111,6 @@ export class ResponsesStreamWriter implements StreamWriter {
   }
 
   private event({ type, ...members }: ItemEvent): string {
-    return `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: this.sequence++, ...members })}\n\n`;
+    return `event: ${type}\ndata: ${lineJson({ type, sequence_number: this.sequence++, ...members })}\n\n`;
   }
 }

@@ -1,0 +1,54 @@
+import type { TargetModel } from "../conversation/codec.ts";
+import type { ConversationRequest, Feature, Reasoning } from "../conversation/request.ts";
+import type { JsonObject } from "../document.ts";
+import { adaptiveEffort, budgetOf, claudeThinking, continuesWithoutThinking, forcesCall, LEAST_BUDGET } from "./claude-thinking.ts";
+
+/** The vendor requires a ceiling; every model it serves can write this much. */
+const FALLBACK_CEILING = 4096;
+
+export interface WrittenThinking {
+  readonly ceiling: number;
+  readonly thinking: JsonObject | null;
+  /** For `output_config.effort`. */
+  readonly effort: string | null;
+  /** Claude samples at its default while it thinks. */
+  readonly fixedSampling: boolean;
+}
+
+/**
+ * How much the model is to think, as it takes it: which of the two ways a Claude knows depends on its version. Other
+ * models that are served in this format are told what the caller said.
+ */
+export function writeThinking(request: ConversationRequest, target: TargetModel, dropped: Set<Feature>): WrittenThinking {
+  const { reasoning } = request;
+  const ceiling = request.maxOutputTokens ?? target.maxOutputTokens ?? FALLBACK_CEILING;
+  const unsaid: WrittenThinking = { ceiling, thinking: null, effort: null, fixedSampling: false };
+  if (reasoning === null) return unsaid;
+  const style = target.name.includes("claude") ? claudeThinking(target.name) : null;
+  if (reasoning.effort === "none" || reasoning.budgetTokens === 0) return style === "none" ? unsaid : { ...unsaid, thinking: { type: "disabled" } };
+  if (style === "none" || (style !== null && forcesCall(request.toolChoice)) || (style === "budget" && continuesWithoutThinking(request))) {
+    dropped.add("reasoning");
+    return unsaid;
+  }
+  const display = reasoning.visible === null ? {} : { display: reasoning.visible ? "summarized" : "omitted" };
+  const fixedSampling = style !== null;
+  if (style === "adaptive" || (style === null && !countsTokens(reasoning))) return { ...unsaid, thinking: { type: "adaptive", ...display }, effort: adaptiveEffort(reasoning), fixedSampling };
+  if (reasoning.effort === null && reasoning.budgetTokens === null) return unsaid;
+
+  const effort = style === null && reasoning.effort !== null ? adaptiveEffort(reasoning) : null;
+  const room = roomFor(Math.max(LEAST_BUDGET, budgetOf(reasoning)), ceiling, request.maxOutputTokens === null && target.maxOutputTokens === null);
+  if (room === null) {
+    dropped.add("reasoning");
+    return { ...unsaid, effort };
+  }
+  return { ceiling: room.ceiling, thinking: { type: "enabled", budget_tokens: room.budget, ...display }, effort, fixedSampling };
+}
+
+const countsTokens = ({ budgetTokens }: Reasoning): boolean => budgetTokens !== null && budgetTokens > 0;
+
+/** The ceiling must leave room for an answer behind the thoughts, whose budget is part of it. Null: there is none. */
+function roomFor(budget: number, ceiling: number, mayRaise: boolean): { ceiling: number; budget: number } | null {
+  if (budget < ceiling) return { ceiling, budget };
+  if (mayRaise) return { ceiling: budget + FALLBACK_CEILING, budget };
+  return ceiling > LEAST_BUDGET ? { ceiling, budget: ceiling - 1 } : null;
+}

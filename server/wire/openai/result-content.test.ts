@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { NOTHING_SAID } from "../conversation/nothing-said.ts";
+import type { ToolResultPart } from "../conversation/request.ts";
+import { responsesCodec } from "../responses/responses-codec.ts";
+import { chatCodec } from "./chat-codec.ts";
+
+test.each([
+  ["no such page", true, "Error: no such page"],
+  ["Error: 404", true, "Error: 404"],
+  ['{"error":"404"}', true, '{"error":"404"}'],
+  ["", true, "Error"],
+  ["no such page", false, "no such page"],
+])("the result %j of a tool (failed: %p) reads %j in OpenAI's formats", (text, isError, expected) => {
+  const content: ToolResultPart["content"] = text === "" ? [] : [{ kind: "text", text }];
+  const request = { ...NOTHING_SAID, turns: [{ role: "user", parts: [{ kind: "tool_result", callId: "c", toolName: null, content, isError }] }] } as const;
+  const target = { name: "m", maxOutputTokens: null };
+  expect(chatCodec.writeRequest(request, target)).toMatchObject({ body: { messages: [{ role: "tool", content: expected }] } });
+  expect(responsesCodec.writeRequest(request, target)).toMatchObject({ body: { input: [{ type: "function_call_output", output: expected }] } });
+});
