@@ -285,16 +285,16 @@ describe("gatehouse audit", () => {
 
   test("holds nothing to no checkpoint", async () => {
     const directory = temporaryDirectory();
-    const [none, others, exported] = ["none.jsonl", "others.jsonl", "exported.jsonl"].map((name) => join(directory, name)) as [string, string, string];
+    const [none, others, whole] = ["none.jsonl", "others.jsonl", "exported.jsonl"].map((name) => join(directory, name)) as [string, string, string];
     const url = ["--database-url", database.url];
     const other = await testLedger(database.db, temporaryDirectory(), { checkpointed: checkpointFile(others, recordedLog()) });
     await other.seal(callRow());
     await other.close();
     writeFileSync(none, "");
-    writeFileSync(exported, (await run("export", ...url, "--chain", chain)).out);
+    writeFileSync(whole, (await run("export", ...url, "--chain", chain)).out);
     expect(await run("verify", ...url, "--checkpoints", none)).toEqual({ code: 3, out: "", err: `gatehouse audit: ${none}: holds no checkpoint\n` });
     expect(await run("verify", ...url, "--chain", chain, "--checkpoints", others)).toEqual({ code: 3, out: "", err: `gatehouse audit: ${others}: holds no checkpoint of chain ${chain}\n` });
-    expect(await run("verify", exported, "--checkpoints", others)).toEqual({ code: 3, out: "", err: `gatehouse audit: the kept checkpoints are of other chains than ${chain}\n` });
+    expect(await run("verify", whole, "--checkpoints", others)).toEqual({ code: 3, out: "", err: `gatehouse audit: the kept checkpoints are of other chains than ${chain}\n` });
     expect((await run("verify", ...url, "--chain", other.chainId, "--checkpoints", others)).code).toBe(0);
   });
 
