@@ -241,13 +241,19 @@ class Journey {
     else this.call.whenEnded.push(ended);
   }
 
+  /** Why nobody waited for the provider any more, where that is what an attempt came to: no fault of the provider's. */
+  private abandoned(outcome: string): string | null {
+    const reason = abortReason(this.call);
+    return reason !== null && reason !== "upstream_timeout" && (outcome === "upstream_unreachable" || outcome === "upstream_interrupted") ? reason : null;
+  }
+
   private failed(model: ModelEntry, told: Attempt, { failure, usage }: { readonly failure: Failure; readonly usage: AttemptUsage }): void {
     const { call, parts, route } = this;
-    told.outcome = failure.outcome;
+    told.outcome = this.abandoned(failure.outcome) ?? failure.outcome;
     if (!isRefusal(failure.answer)) told.status = failure.answer.status;
     told.usage = usage;
     told.costMicros = usage === null ? null : costOfAttempt(call, usage);
-    if (call.row.llm_fallback_reason === undefined) call.row.llm_fallback_reason = failure.outcome;
+    if (call.row.llm_fallback_reason === undefined) call.row.llm_fallback_reason = told.outcome;
     if (route.group === null) return;
     if (failure.again === "nowhere" || call.abort.signal.aborted) parts.health.inconclusive(model.id);
     else if (failure.coolMs === null) parts.health.failed(model.id, this.rules);
