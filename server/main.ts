@@ -51,12 +51,23 @@ async function stop(gateway: Gateway, drainSeconds: number): Promise<void> {
   process.exit(0);
 }
 
+/** What a shell says of a command that SIGPIPE ended: no verdict, and nothing that went wrong. */
+const READER_GONE = 141;
+
 /** Resolves when the pipe has taken the text: an export must not be cut off by the exit after it. */
 function written(text: string): Promise<void> {
   return new Promise((resolve, reject) => process.stdout.write(text, (error) => (error ? reject(error) : resolve())));
 }
 
+/** Whoever reads the first lines only, as `head` does, is told no more. */
+function endWithReader(): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") process.exit(READER_GONE);
+  });
+}
+
 async function main([command = "start", ...rest]: string[]): Promise<void> {
+  if (command === "audit" || command === "doctor") endWithReader();
   if (command === "audit") process.exit(await auditCommand(rest, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
   if (command === "doctor") process.exit(await doctorCommand(rest, process.env, { stdout: written, stderr: (text) => void process.stderr.write(text) }));
   await start();

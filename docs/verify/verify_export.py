@@ -103,9 +103,11 @@ class Chain:
         return signed_hash
 
     def pruned(self, line):
+        # Anywhere but before the rows, or up to another row than the chain says, it would cover up for rows that are gone.
+        if self.head is not None or line["through_seq"] + 1 != self.next_seq:
+            return self.find("missing", self.next_seq)
         if self.checkpoint(line["checkpoint"], line["through_seq"], first_one=True) != line["row_hash"]:
             self.find("checkpoint_invalid", line["through_seq"])
-        self.next_seq = line["through_seq"] + 1
         self.head = line["row_hash"]
 
     def end(self):
@@ -123,6 +125,8 @@ def main(path, public_key=None):
         for text in lines:
             line = json.loads(text)
             kind = line["type"]
+            if (kind == "chain") != (chain is None):
+                sys.exit("not an export of one chain: its chain line stands first, and once")
             if kind == "chain":
                 chain = Chain(line, None if public_key is None else base64.b64decode(public_key))
             elif kind == "key":

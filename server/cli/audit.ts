@@ -92,6 +92,7 @@ async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): 
     throw new Error(`${file}: ${error.message}`, { cause: error });
   });
   if (options.chain !== undefined && options.chain !== result.chain_id) throw new Error(`${file} is of chain ${result.chain_id}`);
+  if (options.kept.length > 0 && !options.kept.some((one) => one.chainId === result.chain_id)) throw new Error(`the kept checkpoints are of other chains than ${result.chain_id}`);
   if (options.json) await io.stdout(`${JSON.stringify(result)}\n`);
   else {
     await io.stdout(report(result));
@@ -103,13 +104,13 @@ async function verifyFile(io: CommandIo, file: string, options: VerifyOptions): 
 
 async function verifyDatabase(io: CommandIo, db: Database, { chain, publicKeys, kept, json }: VerifyOptions): Promise<number> {
   const there = [...(await listChains(db)).map((one) => one.chain_id), ADMIN_CHAIN];
+  const gone = new Set(kept.map((one) => one.chainId).filter((id) => !there.includes(id)));
   let worst = 0;
-  for (const id of chain === undefined ? there : [chain]) {
+  for (const id of chain === undefined ? there : [chain].filter((one) => !gone.has(one))) {
     const result = await verifyChain(db, id, { publicKeys, kept });
     await io.stdout(json ? `${JSON.stringify(result)}\n` : report(result));
     worst = Math.max(worst, exitCode(result.verdict));
   }
-  const gone = new Set(kept.map((one) => one.chainId).filter((id) => !there.includes(id) && (chain === undefined || chain === id)));
   for (const id of gone) {
     await io.stdout(json ? `${JSON.stringify({ chain_id: id, verdict: "missing" })}\n` : `chain         ${id}\nverdict       missing\n  the kept checkpoints are of a chain the database does not have\n`);
     worst = Math.max(worst, exitCode("missing"));

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { type KeptCheckpoint, keptCheckpoints } from "@gatehouse/ledger-format/anchors";
 import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
+import type { Verdict } from "@gatehouse/ledger-format/verdict";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
 import { secretBox } from "../kernel/secrets.ts";
@@ -25,8 +26,8 @@ import type { CommandIo } from "./audit.ts";
 const USAGE = `Usage:
   gatehouse doctor [--json]
 
-Looks at the settings, the data directory, the journal, the database, the newest stretch of every audit chain and where
-checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
+Looks at the settings, the data directory, the journal, the database, the newest stretch of every audit chain, the admin
+log and where checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
 `;
 
 interface Finding {
@@ -149,6 +150,7 @@ async function* examineDatabase(db: Database, config: Configuration): AsyncGener
   }
   const kept = yield* examineFile(config.auditCheckpointFile);
   yield* examineChains(db, kept);
+  yield* examineAdminLog(db, kept.get(ADMIN_CHAIN));
   yield* examineBucket(db, config);
 }
 
@@ -224,13 +226,27 @@ async function* examineChains(db: Database, kept: ReadonlyMap<string, KeptCheckp
       }
       const silent = Date.now() - Date.parse(chain.updated_at) > 3 * CHECKPOINT_MS;
       const seen = silent ? `; its writer was last heard ${chain.updated_at.slice(0, 19)}Z` : "";
-      yield finding(result.verdict === "intact" ? "ok" : result.verdict === "unanchored" ? "warning" : "wrong", "audit chain", `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`);
+      yield finding(stateOf(result.verdict), "audit chain", `${chain.chain_id} ${result.verdict} over its newest ${result.rows_checked} row(s), head ${chain.head_seq}${result.findings.length > 0 ? `: ${result.findings[0]?.detail}` : ""}${seen}`);
     } catch (error) {
       yield finding("wrong", "audit chain", `${chain.chain_id}: ${(error as Error).message}`);
     }
   }
   const gone = [...kept.keys()].filter((id) => id !== ADMIN_CHAIN && !chains.some(({ chain_id: there }) => there === id));
   for (const id of gone) yield finding("wrong", "audit chain", `${id} is missing: the checkpoint file has a checkpoint of it, and the database nothing`);
+}
+
+async function* examineAdminLog(db: Database, kept: KeptCheckpoint | undefined): AsyncGenerator<Finding> {
+  try {
+    const { verdict, rows_checked: entries, findings } = await verifyChain(db, ADMIN_CHAIN, { kept: kept === undefined ? [] : [kept] });
+    yield finding(stateOf(verdict), "admin log", `${verdict} over ${entries} entries${findings[0] === undefined ? "" : `: ${findings[0].detail}`}`);
+  } catch (error) {
+    yield finding("wrong", "admin log", (error as Error).message);
+  }
+}
+
+function stateOf(verdict: Verdict): Finding["state"] {
+  if (verdict === "intact") return "ok";
+  return verdict === "unanchored" ? "warning" : "wrong";
 }
 
 /** First row of a range that a checkpoint at or before `seq` gives its footing. */

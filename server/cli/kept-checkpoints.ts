@@ -6,16 +6,21 @@ import { outbound } from "../runtime/outbound.ts";
 import { openBucket } from "../store/bucket.ts";
 
 /**
- * Checkpoints from a file, or from `s3://bucket/prefix` with the AWS_ variables of `env`. Only those of `chain` are
- * fetched from a bucket when it is given. Throws when they cannot be read.
+ * Checkpoints from a file, or from `s3://bucket/prefix` with the AWS_ variables of `env`; those of `chain` when it is
+ * given. Throws when they cannot be read, and when there is none: held to nothing, whatever is left of a chain is intact.
  */
 export async function readKeptCheckpoints(place: string, chain: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<KeptCheckpoint[]> {
   try {
-    if (!place.startsWith("s3://")) return keptCheckpoints(readFileSync(place, "utf8"));
-    const settings = checkpointBucket({ ...env, GW_AUDIT_CHECKPOINT_URL: place });
-    if (settings === undefined) return [];
-    return keptCheckpoints(await keptInBucket(openBucket(settings, outbound({ allowPrivate: true })), chain));
+    const kept = keptCheckpoints(await read(place, chain, env)).filter((one) => chain === undefined || one.chainId === chain);
+    if (kept.length === 0) throw new Error(chain === undefined ? "holds no checkpoint" : `holds no checkpoint of chain ${chain}`);
+    return kept;
   } catch (error) {
     throw new Error(`${place}: ${(error as Error).message}`, { cause: error });
   }
+}
+
+async function read(place: string, chain: string | undefined, env: Readonly<Record<string, string | undefined>>): Promise<string> {
+  if (!place.startsWith("s3://")) return readFileSync(place, "utf8");
+  const settings = checkpointBucket({ ...env, GW_AUDIT_CHECKPOINT_URL: place });
+  return settings === undefined ? "" : await keptInBucket(openBucket(settings, outbound({ allowPrivate: true })), chain);
 }

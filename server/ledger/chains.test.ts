@@ -259,7 +259,7 @@ describe("gatehouse audit", () => {
     await sql`DELETE FROM audit_chains WHERE chain_id = ${kept.chainId}`.execute(database.db);
     await sql`DELETE FROM audit_rows WHERE chain_id = ${kept.chainId}`.execute(database.db);
     await sql`DELETE FROM audit_checkpoints WHERE chain_id = ${kept.chainId}`.execute(database.db);
-    expect(await run("verify", "--database-url", database.url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
+    for (const which of [[], ["--chain", kept.chainId]]) expect(await run("verify", "--database-url", database.url, ...which, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
     writeFileSync(file, readFileSync(file, "utf8").replace("\\n4\\n", "\\n6\\n").replace("\\n5\\n", "\\n6\\n"));
     expect((await run("verify", restored, "--checkpoints", file)).code).toBe(3);
   });
@@ -281,6 +281,21 @@ describe("gatehouse audit", () => {
     expect(await run("verify", ...url, "--checkpoints", file)).toMatchObject({ code: 2, out: expect.stringContaining("of a chain the database does not have") });
     writeFileSync(file, "hello\n");
     expect((await run("verify", ...url, "--checkpoints", file)).code).toBe(3);
+  });
+
+  test("holds nothing to no checkpoint", async () => {
+    const directory = temporaryDirectory();
+    const [none, others, whole] = ["none.jsonl", "others.jsonl", "exported.jsonl"].map((name) => join(directory, name)) as [string, string, string];
+    const url = ["--database-url", database.url];
+    const other = await testLedger(database.db, temporaryDirectory(), { checkpointed: checkpointFile(others, recordedLog()) });
+    await other.seal(callRow());
+    await other.close();
+    writeFileSync(none, "");
+    writeFileSync(whole, (await run("export", ...url, "--chain", chain)).out);
+    expect(await run("verify", ...url, "--checkpoints", none)).toEqual({ code: 3, out: "", err: `gatehouse audit: ${none}: holds no checkpoint\n` });
+    expect(await run("verify", ...url, "--chain", chain, "--checkpoints", others)).toEqual({ code: 3, out: "", err: `gatehouse audit: ${others}: holds no checkpoint of chain ${chain}\n` });
+    expect(await run("verify", whole, "--checkpoints", others)).toEqual({ code: 3, out: "", err: `gatehouse audit: the kept checkpoints are of other chains than ${chain}\n` });
+    expect((await run("verify", ...url, "--chain", other.chainId, "--checkpoints", others)).code).toBe(0);
   });
 
   test("holds the database to checkpoints of a gateway whose clock is ahead", async () => {
@@ -312,6 +327,7 @@ describe("gatehouse audit", () => {
     expect(await run("verify", join(directory, "other.txt"))).toMatchObject({ code: 3, err: expect.stringContaining("line 1") });
     expect((await run("verify", "--data-dir", directory)).code).toBe(3);
     expect((await run("verify", "--chain", "nope", "--database-url", database.url)).code).toBe(3);
+    expect(await run("checkpoints", "--chain", "nope", "--database-url", database.url)).toMatchObject({ code: 3, err: expect.stringContaining("no such audit chain") });
     expect((await run("frobnicate")).code).toBe(3);
   });
 });

@@ -11,7 +11,7 @@ import { sql } from "kysely";
 import { Refused, refuse } from "../kernel/errors.ts";
 import type { Database } from "../store/database.ts";
 import { exportAdminChain, verifyAdminChain } from "./admin-chain.ts";
-import { listChains } from "./chain-facts.ts";
+import { listChains, readChainFacts } from "./chain-facts.ts";
 import { readChainSnapshot } from "./chain-snapshot.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
@@ -103,8 +103,9 @@ export async function* exportChain(db: Database, chainId: string, options: { rea
   throw noSuchChain();
 }
 
-/** Every checkpoint of a chain, or of all chains and the admin log, as lines of an export. */
+/** Every checkpoint of a chain, or of all chains and the admin log, as lines of an export. The first `next()` throws `Refused` when there is no such chain. */
 export async function* checkpointLines(db: Database, chainId: string | undefined): AsyncGenerator<string> {
+  if (chainId !== undefined && chainId !== ADMIN_CHAIN && (await readChainFacts(db, chainId)) === null) throw noSuchChain();
   const chains = chainId === undefined ? [...(await listChains(db)).map((chain) => chain.chain_id), ADMIN_CHAIN] : [chainId];
   for (const id of chains) {
     for (let after = 0; ; ) {

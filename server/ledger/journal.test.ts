@@ -174,3 +174,56 @@ test("a sync that failed is not tried again", async () => {
   expect(journal.accepting()).toBe(false);
   journal.close();
 });
+
+test("a segment whose file cannot be removed leaves no gap behind it, is told of once, and goes when it can", async () => {
+  let stuck = true;
+  const remove: JournalFiles["remove"] = (path) => {
+    if (stuck && path.endsWith("2.log")) throw Object.assign(new Error("input/output error"), { code: "EIO" });
+    journalFiles.remove(path);
+  };
+  const log = recordedLog();
+  const { journal, directory } = open({ files: { ...journalFiles, remove }, log, segmentBytes: 300 });
+  for (const id of ["a", "b", "c", "d"]) journal.seal(id, line(id, 300));
+  await journal.synced();
+  const numbers = () => listSegments(directory).map((segment) => segment.number);
+  expect(numbers()).toEqual([1, 2, 3, 4, 5]);
+  journal.free({ segment: 4, offset: 0 });
+  journal.free({ segment: 5, offset: 0 });
+  expect(numbers()).toEqual([2, 3, 4, 5]);
+  expect(log.events.filter(({ event }) => event === "audit_segment_not_removed")).toHaveLength(1);
+  stuck = false;
+  journal.free({ segment: 5, offset: 0 });
+  expect(numbers()).toEqual([5]);
+  journal.close();
+});
+
+test("a segment that was removed by somebody else keeps none after it", async () => {
+  const { journal, directory } = open({ segmentBytes: 300 });
+  for (const id of ["a", "b"]) journal.seal(id, line(id, 300));
+  await journal.synced();
+  journalFiles.remove(segmentPath(directory, 1));
+  journal.free({ segment: 3, offset: 0 });
+  expect(listSegments(directory).map((segment) => segment.number)).toEqual([3]);
+  journal.close();
+});
+
+test("a journal that could not begin a segment is closed like any other", () => {
+  let full = false;
+  const closed: number[] = [];
+  const files: JournalFiles = {
+    ...journalFiles,
+    create(path) {
+      if (full) throw new Error("read-only file system");
+      return journalFiles.create(path);
+    },
+    close(fd) {
+      closed.push(fd);
+      journalFiles.close(fd);
+    },
+  };
+  const { journal } = open({ files, segmentBytes: 300 });
+  full = true;
+  expect(() => journal.seal("a", line("a", 300))).toThrow(JournalFailed);
+  journal.close();
+  expect(closed).toHaveLength(1);
+});

@@ -68,6 +68,9 @@ export function openJournal(options: JournalOptions): Journal {
   const sizes = new Map<number, number>(options.existing.map((segment) => [segment.number, segment.size]));
   const markers = new Map<string, Marker>();
   let retired: number[] = [];
+  /** Segments whose rows are in the database and whose files are still there, oldest first. */
+  const freed: number[] = [];
+  let unremoved: number | null = null;
   let newFile = false;
   let fd = -1;
   let segment = 0;
@@ -232,6 +235,22 @@ export function openJournal(options: JournalOptions): Journal {
     return unshipped() + (Math.max(calls, markers.size) + 1) * 2 * rowBytes <= options.maxBytes;
   }
 
+  /** Oldest first and none beyond one that stays: a start takes a gap between segments for rows that were lost. */
+  function removeFreed(): void {
+    for (let number = freed[0]; number !== undefined; number = freed[0]) {
+      try {
+        files.remove(segmentPath(directory, number));
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") {
+          if (unremoved !== number) log.warn("audit_segment_not_removed", { segment: number, error: error instanceof Error ? error : String(error) });
+          unremoved = number;
+          return;
+        }
+      }
+      freed.shift();
+    }
+  }
+
   beginSegment(options.number);
   carried = size;
 
@@ -270,14 +289,11 @@ export function openJournal(options: JournalOptions): Journal {
     free(shipped) {
       for (const [number, bytes] of sizes) {
         if (number >= shipped.segment || number === segment) continue;
-        try {
-          files.remove(segmentPath(directory, number));
-        } catch (error) {
-          log.warn("audit_segment_not_removed", { segment: number, error: error instanceof Error ? error : String(error) });
-        }
         sizes.delete(number);
         total -= bytes;
+        freed.push(number);
       }
+      removeFreed();
       shippedInFirst = shipped.offset;
     },
     fail,
@@ -285,7 +301,7 @@ export function openJournal(options: JournalOptions): Journal {
       if (closed) return;
       if (failed === null) writePending();
       closed = true;
-      for (const file of [...retired, fd]) files.close(file);
+      for (const file of new Set([...retired, fd])) files.close(file);
     },
     get written() {
       return { segment, offset: size };

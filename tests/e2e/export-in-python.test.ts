@@ -38,6 +38,29 @@ else {
     expect(await found(testChain(rows().map((row) => ({ ...row, request_content_hash: null })), { format: "v1" }))).toEqual([]);
   }, 60_000);
 
+  test("nothing but a beginning that was dropped may be told as dropped", async () => {
+    const checkpoints = (chain: TestChain) => chain.entries.filter((entry) => entry.type === "checkpoint");
+    const pruned = (chain: TestChain) => ({ type: "pruned" as const, through_seq: 3, row_hash: rowAt(chain, 3).row_hash as string, checkpoint: checkpoints(chain)[0]?.note as string });
+    const after = (chain: TestChain, seq: number) => chain.entries.filter((entry) => (entry.type === "row" ? (entry.row.chain_seq as number) : entry.type === "checkpoint" ? entry.chain_seq : 0) > seq);
+
+    const dropped = testChain(rows());
+    dropped.entries = [pruned(dropped), ...after(dropped, 3)];
+    expect(await found({ ...dropped, chain: { ...dropped.chain, first_seq: 4 } })).toEqual([]);
+    expect((await found(dropped))[0]).toBe("missing@1");
+    const gap = testChain(rows());
+    gap.entries = [...gap.entries.slice(0, 1), pruned(gap), ...after(gap, 3)];
+    expect((await found(gap))[0]).toBe("missing@2");
+  }, 60_000);
+
+  test("a second chain takes nothing back of what was found in the first", async () => {
+    const path = join(directory, "two.jsonl");
+    const chain = printExportLine({ type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...testChain([]).chain });
+    writeFileSync(path, chain + chain);
+    const run = Bun.spawn([PYTHON as string, SCRIPT, path], { stdout: "pipe", stderr: "pipe" });
+    expect(await new Response(run.stderr).text()).toContain("not an export of one chain");
+    expect(await run.exited).toBe(1);
+  }, 60_000);
+
   test("edits are found where they are", async () => {
     const edited = testChain(rows());
     rowAt(edited, 4).endpoint = "other";

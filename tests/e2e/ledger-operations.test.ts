@@ -95,7 +95,7 @@ test("the doctor finds nothing wrong, then a row somebody changed", async () => 
   const env = { GW_DATA_DIR: world.gateway.dataDir, DATABASE_URL: world.databaseUrl };
   const code = await doctorCommand([], env, io);
   expect([code, printed]).toEqual([0, expect.stringContaining("intact over its newest")]);
-  for (const about of ["settings", "data directory", "journal", "disk", "migrations", "partitions", "signing key"]) expect(printed).toMatch(new RegExp(`^ok +${about}`, "m"));
+  for (const about of ["settings", "data directory", "journal", "disk", "migrations", "partitions", "signing key", "admin log"]) expect(printed).toMatch(new RegExp(`^ok +${about}`, "m"));
   await sql("UPDATE audit_rows SET http_status_code = 204 WHERE chain_seq = 2");
   printed = "";
   expect(await doctorCommand(["--json"], env, io)).toBe(1);
@@ -128,11 +128,12 @@ test("checkpoints of calls and of the admin log are in their file and in their b
 
 test("the doctor finds what was cut off behind the newest checkpoint of the file", async () => {
   const file = targets.GW_AUDIT_CHECKPOINT_FILE as string;
-  const chains = async (env: Record<string, string>) => {
+  const examined = async (env: Record<string, string>) => {
     let printed = "";
     await doctorCommand(["--json"], { GW_DATA_DIR: world.gateway.dataDir, DATABASE_URL: world.databaseUrl, ...env }, { stdout: (text) => void (printed += text), stderr: () => undefined });
-    return JSON.parse(printed).findings.filter(({ about }: any) => about === "audit chain" || about === "checkpoint file");
+    return JSON.parse(printed).findings;
   };
+  const chains = async (env: Record<string, string>) => (await examined(env)).filter(({ about }: any) => about === "audit chain" || about === "checkpoint file");
   await sql("UPDATE audit_rows SET http_status_code = 200 WHERE chain_seq = 2");
   expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok", detail: `${file} has checkpoints of 2 chain(s)` }, { state: "ok", detail: expect.stringContaining("intact") }]);
   // As a restored backup, which holds in itself.
@@ -141,6 +142,11 @@ test("the doctor finds what was cut off behind the newest checkpoint of the file
   expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
   await sql("TRUNCATE audit_rows, audit_checkpoints; DELETE FROM audit_chains");
   expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);
+  // The admin log alone, as if it had never had its last entries.
+  const adminLog = async () => (await examined({ GW_AUDIT_CHECKPOINT_FILE: file })).find(({ about }: any) => about === "admin log");
+  expect(await adminLog()).toMatchObject({ state: "ok", detail: expect.stringMatching(/^intact over \d+ entries$/) });
+  await sql("TRUNCATE admin_log_checkpoints; ALTER TABLE admin_log DISABLE TRIGGER USER; DELETE FROM admin_log WHERE chain_seq > 1; ALTER TABLE admin_log ENABLE TRIGGER USER; UPDATE admin_log_head SET seq = 1, hash = (SELECT entry_hash FROM admin_log WHERE chain_seq = 1)");
+  expect(await adminLog()).toMatchObject({ state: "wrong", detail: expect.stringContaining("missing") });
   // A torn line keeps nobody from the others; what is none of a checkpoint file does.
   appendFileSync(file, '{"type":"checkpoint"\n');
   expect(await chains({ GW_AUDIT_CHECKPOINT_FILE: file })).toMatchObject([{ state: "ok" }, { state: "wrong", detail: expect.stringContaining("missing") }]);

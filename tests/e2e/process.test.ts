@@ -40,6 +40,19 @@ function run(env: Record<string, string>): Promise<{ code: number | null; stderr
   });
 }
 
+test("a command whose reader has gone ends as other commands do, and says nothing", async () => {
+  for (const command of [["audit", "--help"], ["doctor"]]) {
+    const child = spawn("node", [LAUNCHER, ...command], { env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", GW_DATA_DIR: dataDir }, stdio: ["ignore", "pipe", "pipe"] });
+    child.stdout.destroy();
+    let stderr = "";
+    child.stderr.on("data", (piece: Buffer) => {
+      stderr += piece.toString();
+    });
+    expect(await new Promise((resolve) => child.on("close", resolve))).toBe(141);
+    expect(stderr).toBe("");
+  }
+});
+
 describe("a start that cannot be", () => {
   test.each([
     ["an unknown setting", { GW_PROT: "1" }, "GW_PROT"],

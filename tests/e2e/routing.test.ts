@@ -39,7 +39,7 @@ describe("a routing group", () => {
   test.each(["any-model", "Any model"])("serves a call that names it %j by the next member when the first fails, and the row says so", async (model) => {
     const response = await call("/v1/proxy/llm/chat/completions", { model, messages });
     expect(response.status).toBe(200);
-    expect(await rowFor(response)).toMatchObject({ success: true, llm_model_requested: model, llm_model_used: "second", llm_used_fallback: true, llm_fallback_reason: "upstream_error", upstream_request_id: "req_fake" });
+    expect(await rowFor(response)).toMatchObject({ success: true, llm_model_requested: model, llm_model_used: "second", llm_used_fallback: true, llm_fallback_reason: "upstream_error", upstream_request_id: "req_fake", custom_metadata: { attempts: [{ model: "first", outcome: "upstream_error", status: 500 }, { model: "second", outcome: "served", status: 200 }] } });
   });
 
   test("ends a stream that falls silent for longer than its timeout, with an error the caller sees", async () => {

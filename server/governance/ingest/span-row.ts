@@ -1,5 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import { isoMicros } from "../../kernel/clock.ts";
+import { sha256Hex } from "../../kernel/secrets.ts";
 import { genAiFacts } from "../../wire/otlp/gen-ai.ts";
 import type { Span } from "../../wire/otlp/traces.ts";
 import { previewOf, type StoreBodies } from "../record/content.ts";
@@ -59,6 +60,9 @@ export function spanRow(span: Span, context: SpanContext): AuditRow {
     error_type: short(facts.errorType),
     error_message: (span.statusMessage ?? span.exception?.message)?.slice(0, 1000) ?? null,
     duration_ms: Number((span.endNanos - span.startNanos) / 1_000_000n),
+    // Of what was received, which the chain proves: whether the call had it nobody witnessed.
+    request_content_hash: facts.input === null ? null : sha256Hex(facts.input),
+    response_content_hash: facts.output === null ? null : sha256Hex(facts.output),
     request_body_preview: facts.input === null ? null : previewOf(facts.input, context.storeBodies),
     response_body_preview: facts.output === null ? null : previewOf(facts.output, context.storeBodies),
     custom_metadata: {

@@ -6,6 +6,8 @@ export type StoreBodies = "full" | "redacted" | "none";
 
 /** Stored body preview cap (interface 8.7). */
 const PREVIEW_BYTES = 64 * 1024;
+/** Redaction sees so much more of a body than is kept of it: half an address or a token is not known for what it is. */
+const LOOKED_AHEAD = 4 * 1024;
 
 const decoder = new TextDecoder();
 
@@ -17,10 +19,18 @@ export function keptBodies(call: Pick<Call, "audit" | "scope">): StoreBodies {
 /** The preview a tenant's `store_bodies` allows of a whole body. */
 export function previewOf(content: string | Uint8Array, mode: StoreBodies): string | null {
   if (mode === "none") return null;
-  const text = typeof content === "string" ? content : decoder.decode(content.byteLength > PREVIEW_BYTES ? content.subarray(0, PREVIEW_BYTES) : content);
-  // The cap is in bytes and most text is ASCII: only text that may exceed it is measured.
-  const capped = text.length * 3 <= PREVIEW_BYTES ? text : capBytes(text);
-  return mode === "redacted" ? redact(capped) : capped;
+  const most = PREVIEW_BYTES + (mode === "redacted" ? LOOKED_AHEAD : 0);
+  const isCut = content.length > most;
+  const begun = isCut ? (typeof content === "string" ? content.slice(0, most) : content.subarray(0, most)) : content;
+  const text = typeof begun === "string" ? begun : decoder.decode(begun);
+  if (mode === "full") return capped(text);
+  const redacted = redact(text);
+  return capped(isCut ? redacted.slice(0, -LOOKED_AHEAD) : redacted);
+}
+
+/** The cap is in bytes and most text is ASCII: only text that may exceed it is measured. */
+function capped(text: string): string {
+  return text.length * 3 <= PREVIEW_BYTES ? text : capBytes(text);
 }
 
 function capBytes(text: string): string {
@@ -46,7 +56,7 @@ export class SentContent {
     this.hash.update(piece);
     this.bytes += piece.byteLength;
     if (piece.byteLength > 0) this.last = piece;
-    if (this.keepsHead && this.headBytes < PREVIEW_BYTES) {
+    if (this.keepsHead && this.headBytes <= PREVIEW_BYTES + LOOKED_AHEAD) {
       this.head.push(piece);
       this.headBytes += piece.byteLength;
     }

@@ -1,9 +1,10 @@
 import { BoundedMap } from "../../directory/bounded-map.ts";
 
-const SECRET_NAME = /auth|token|secret|key|cookie|password|credential|signature/i;
+const SECRET_NAME = /auth|token|secret|key|cookie|password|credential|signature|jwt|assertion|oidc-data/i;
 /** What an address carries behind its path may be a code or a token. */
 const HOLDS_ADDRESS = /^(?:location|referer)$/i;
-const SECRET_VALUE = /sk_gw_api_[A-Za-z0-9_-]+/g;
+/** API keys, and signed tokens: proxies before the gateway hand them on under names of their own. */
+const SECRET_VALUE = /sk_gw_api_[A-Za-z0-9_-]+|\beyJ[A-Za-z0-9_-]{6,}={0,2}\.[A-Za-z0-9_-]{6,}={0,2}\.[A-Za-z0-9_-]+={0,2}/g;
 const MAX_VALUE = 1024;
 
 const secretNames = new BoundedMap<string, boolean>(1_000);
@@ -24,8 +25,9 @@ export function sanitisedHeaders(headers: Readonly<Record<string, string>>): Rec
     if (isSecret(name)) continue;
     const value = headers[name] as string;
     const told = HOLDS_ADDRESS.test(name) ? (value.split(/[?#]/)[0] as string) : value;
-    const shown = told.length > MAX_VALUE ? told.slice(0, MAX_VALUE) : told;
-    kept[name] = shown.includes("sk_gw_api_") ? shown.replace(SECRET_VALUE, "[secret]") : shown;
+    // Before it is cut: what is left of a token would no longer look like one.
+    const shown = told.includes("sk_gw_api_") || told.includes("eyJ") ? told.replace(SECRET_VALUE, "[secret]") : told;
+    kept[name] = shown.length > MAX_VALUE ? shown.slice(0, MAX_VALUE) : shown;
   }
   return kept;
 }

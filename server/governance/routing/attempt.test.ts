@@ -34,6 +34,18 @@ function ask(response: Response, stream: boolean, readReply: typeof readChatRepl
   return attempt(call, { model, prepared, abort: new AbortController(), timeoutMs: 1_000, holdHead: false, inputCharacters: INPUT_CHARACTERS }, parts);
 }
 
+describe("the provider's status is told of a failed attempt, whatever the caller is", () => {
+  test.each([
+    ["a failure", Response.json({}, { status: 500 }), 500],
+    ["a refused account", Response.json({}, { status: 401 }), 401],
+    ["a refused request", Response.json({}, { status: 400 }), 400],
+    ["an answer that is none", new Response("<html>"), 200],
+    ["an answer that broke off", new Response(new ReadableStream({ start: (body) => body.error(new Error("reset")) })), 200],
+  ])("%s", async (_name, response, status) => {
+    expect(await ask(response, false)).toMatchObject({ status });
+  });
+});
+
 describe("a count of tokens no model could come to is not metered", () => {
   const usage = (prompt: number, completion: number) => ({ prompt_tokens: prompt, completion_tokens: completion });
   const told = { inputUncached: 999_999_999, output: 1, estimated: false };

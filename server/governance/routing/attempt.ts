@@ -28,7 +28,14 @@ export interface AttemptTerms {
   readonly inputCharacters: number;
 }
 
-export type AttemptResult = { readonly answer: Answer } | { readonly failure: Failure; readonly usage: Usage | null };
+export type AttemptResult = { readonly answer: Answer } | FailedAttempt;
+
+export interface FailedAttempt {
+  readonly failure: Failure;
+  readonly usage: Usage | null;
+  /** The provider's own, whatever the caller is told; null when none arrived. */
+  readonly status: number | null;
+}
 
 /** Vendor headers a caller can use; the rest speak of the gateway's own account. */
 const PASSED_HEADERS = ["content-type", "retry-after", "retry-after-ms", "x-should-retry", "openai-processing-ms", "openai-version"] as const;
@@ -37,16 +44,16 @@ const PASSED_HEADERS = ["content-type", "retry-after", "retry-after-ms", "x-shou
 export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptParts): Promise<AttemptResult> {
   const { model, prepared, abort, timeoutMs } = terms;
   const provider = providerOf(parts.providers, model);
-  if (isRefusal(provider)) return failed(provider);
+  if (isRefusal(provider)) return failed(provider, null);
   const { operation, body, stream, headers } = prepared;
   const reply = await provider.send(targetOf(model), { operation, body, stream, headers, abort, timeoutMs });
-  if (isProviderRefusal(reply)) return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply);
+  if (isProviderRefusal(reply)) return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
   const passed = passedHeaders(response.headers);
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
     const codec = prepared.streamCodec();
-    if (codec !== null && isStream(operation, passed["content-type"])) return beginStream(terms, response.body, codec, passed);
+    if (codec !== null && isStream(operation, passed["content-type"])) return beginStream(terms, response.status, response.body, codec, passed);
   }
   return readWhole(call, terms, response, passed, parts.clock);
 }
@@ -65,17 +72,17 @@ async function readWhole(call: Call, { prepared, abort, timeoutMs, inputCharacte
   try {
     bytes = await readAnswerBody(response);
   } catch (error) {
-    return failed(brokenOff(call, abort, error));
+    return failed(brokenOff(call, abort, error), response.status);
   } finally {
     clearTimeout(timer);
   }
   if (response.status < 200 || response.status >= 300) {
     const refusal = prepared.refusal(response.status, bytes, response.headers);
     const answer: WholeAnswer = { kind: "whole", status: response.status, headers: refusal === null ? headers : { ...headers, "content-type": "application/json" }, body: refusal ?? bytes, usage: null, failure: `the provider answered ${response.status}` };
-    return { failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()), usage: null };
+    return { failure: failureOfStatus(answer, response.headers, new TextDecoder().decode(bytes.subarray(0, 4096)), clock.now()), usage: null, status: response.status };
   }
   const read = prepared.whole(bytes);
-  if (read === null) return failed(notAnAnswer(bytes));
+  if (read === null) return failed(notAnAnswer(bytes), response.status);
   const translated = read.body !== bytes;
   return { answer: { kind: "whole", status: response.status, headers: translated ? { ...headers, "content-type": "application/json" } : headers, body: read.body, usage: believable(read.usage) ?? estimated(inputCharacters, read.outputCharacters), failure: null } };
 }
@@ -87,7 +94,7 @@ function notAnAnswer(bytes: Uint8Array): Refusal {
 }
 
 /** A stream whose answer has begun is the caller's; one that fails before can still be somebody else's. */
-async function beginStream({ prepared, abort, timeoutMs, holdHead, inputCharacters }: AttemptTerms, body: ReadableStream<Uint8Array>, codec: StreamAnswer["codec"], passed: Record<string, string>): Promise<AttemptResult> {
+async function beginStream({ prepared, abort, timeoutMs, holdHead, inputCharacters }: AttemptTerms, status: number, body: ReadableStream<Uint8Array>, codec: StreamAnswer["codec"], passed: Record<string, string>): Promise<AttemptResult> {
   const upstream = body.getReader();
   const head: Uint8Array[] = [];
   if (holdHead) {
@@ -100,21 +107,21 @@ async function beginStream({ prepared, abort, timeoutMs, holdHead, inputCharacte
         if (piece !== null) head.push(piece);
       }
     } catch (error) {
-      return { ...failed(brokenOff(null, abort, error)), usage: believable(codec.usage) };
+      return { ...failed(brokenOff(null, abort, error), status), usage: believable(codec.usage) };
     } finally {
       clearTimeout(timer);
     }
     if (!codec.begun) {
       void upstream.cancel().catch(() => undefined);
-      return { ...failed(refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" })), usage: believable(codec.usage) };
+      return { ...failed(refuse("upstream_interrupted", undefined, { reason: codec.providerError ?? "the stream ended before its answer began" }), status), usage: believable(codec.usage) };
     }
   }
   const headers = { ...passed, ...(prepared.streamType === null ? {} : { "content-type": prepared.streamType }), "cache-control": "no-cache", "x-accel-buffering": "no" };
   return { answer: { kind: "stream", status: 200, headers, upstream, codec, head, inputCharacters, idleMs: timeoutMs } };
 }
 
-function failed(refusal: Refusal): { readonly failure: Failure; readonly usage: null } {
-  return { failure: failureOfRefusal(refusal), usage: null };
+function failed(refusal: Refusal, status: number | null): FailedAttempt {
+  return { failure: failureOfRefusal(refusal), usage: null, status };
 }
 
 /** Whether the attempt was ended because it took too long. */

@@ -12,7 +12,7 @@ import type { EngineParts } from "../guardrails/engines.ts";
 import type { EmbeddingsRequest } from "../../wire/embeddings/embeddings-request.ts";
 import { noteRequest } from "../record/finish.ts";
 import { type Answer, isRefusal } from "../surface.ts";
-import { attempt, type AttemptParts, type AttemptResult, providerOf, targetOf } from "./attempt.ts";
+import { attempt, type AttemptParts, type AttemptResult, type FailedAttempt, providerOf, targetOf } from "./attempt.ts";
 import { chooseMember } from "./choose.ts";
 import { type AppResourceDispatch, appResourceDispatch } from "../tools/app-resource.ts";
 import { type ToolDispatch, toolDispatch } from "../tools/tool-dispatch.ts";
@@ -241,13 +241,19 @@ class Journey {
     else this.call.whenEnded.push(ended);
   }
 
-  private failed(model: ModelEntry, told: Attempt, { failure, usage }: { readonly failure: Failure; readonly usage: AttemptUsage }): void {
+  /** Why nobody waited for the provider any more, where that is what an attempt came to: no fault of the provider's. */
+  private abandoned(outcome: string): string | null {
+    const reason = abortReason(this.call);
+    return reason !== null && reason !== "upstream_timeout" && (outcome === "upstream_unreachable" || outcome === "upstream_interrupted") ? reason : null;
+  }
+
+  private failed(model: ModelEntry, told: Attempt, { failure, usage, status }: FailedAttempt): void {
     const { call, parts, route } = this;
-    told.outcome = failure.outcome;
-    if (!isRefusal(failure.answer)) told.status = failure.answer.status;
+    told.outcome = this.abandoned(failure.outcome) ?? failure.outcome;
+    told.status = status;
     told.usage = usage;
     told.costMicros = usage === null ? null : costOfAttempt(call, usage);
-    if (call.row.llm_fallback_reason === undefined) call.row.llm_fallback_reason = failure.outcome;
+    if (call.row.llm_fallback_reason === undefined) call.row.llm_fallback_reason = told.outcome;
     if (route.group === null) return;
     if (failure.again === "nowhere" || call.abort.signal.aborted) parts.health.inconclusive(model.id);
     else if (failure.coolMs === null) parts.health.failed(model.id, this.rules);
@@ -291,8 +297,6 @@ class Journey {
     });
   }
 }
-
-type AttemptUsage = Attempt["usage"];
 
 /** An abort of its own, so that giving up on one member does not give up the call. */
 function linkedAbort(call: Call): { abort: AbortController; release: () => void } {

@@ -1,0 +1,18 @@
+import { expect, test } from "bun:test";
+import { sanitisedHeaders } from "./headers.ts";
+
+const TOKEN = `eyJhbGciOiJFUzI1NiJ9.${"eyJzdWIiOiJhZGEifQ".repeat(3)}.c2lnbmF0dXJl`;
+
+test.each(["authorization", "proxy-authorization", "x-api-key", "cookie", "x-amz-security-token", "cf-access-jwt-assertion", "x-goog-iap-jwt-assertion", "x-amzn-oidc-data"])("%s is left out", (name) => {
+  expect(sanitisedHeaders({ [name]: "value", accept: "text/plain" })).toEqual({ accept: "text/plain" });
+});
+
+test.each([
+  ["a token under a name of its own", `id=${TOKEN}; v=1`, "id=[secret]; v=1"],
+  ["a padded token", TOKEN.replaceAll(".", "==."), "[secret]"],
+  ["a token longer than a value may be", `${"eyJ"}${"a".repeat(1_100)}.${"b".repeat(40)}.${"c".repeat(40)}`, "[secret]"],
+  ["an API key", `Basic sk_gw_api_${"A".repeat(20)}`, "Basic [secret]"],
+  ["what is none", "eyJ.and.so", "eyJ.and.so"],
+])("%s", (_name, value, kept) => {
+  expect(sanitisedHeaders({ "x-forwarded-identity": value })).toEqual({ "x-forwarded-identity": kept });
+});
