@@ -6,6 +6,12 @@ CREATE TABLE gone_groups (
   PRIMARY KEY (tenant_id, group_id)
 );
 CREATE INDEX gone_groups_heir ON gone_groups (heir_id);
-INSERT INTO gone_groups
-  SELECT DISTINCT g.tenant_id, l.resource_id, g.id FROM admin_log l JOIN resource_groups g ON g.id::text = l.before->>'parent_group_id' AND g.tenant_id = l.tenant_id
-   WHERE l.resource = 'resource-groups' AND l.action = 'delete';
+-- A tree is deleted from below: what groups used whose parent is gone as well counts for whoever stands for that one.
+WITH RECURSIVE gone AS (
+  SELECT tenant_id, resource_id AS group_id, before->>'parent_group_id' AS parent_id FROM admin_log
+   WHERE resource = 'resource-groups' AND action = 'delete' AND resource_id IS NOT NULL
+), heirs AS (
+  SELECT gone.tenant_id, gone.group_id, g.id AS heir_id FROM gone JOIN resource_groups g ON g.id::text = gone.parent_id AND g.tenant_id = gone.tenant_id
+  UNION SELECT gone.tenant_id, gone.group_id, heirs.heir_id FROM gone JOIN heirs ON heirs.tenant_id = gone.tenant_id AND heirs.group_id = gone.parent_id
+)
+INSERT INTO gone_groups SELECT * FROM heirs ON CONFLICT DO NOTHING;
