@@ -48,3 +48,20 @@ test("a record that names a group which is gone can be put back as it was read",
     expect([strange.status, strange.body.fields[0].field]).toEqual([400, field]);
   }
 });
+
+test("what is made in a tenant that is deleted at the same moment is made or is a 404", async () => {
+  for (const round of [1, 2, 3]) {
+    const id = `brief-${round}`;
+    await plane.system("POST", "/v1/admin/tenants", { id, name: id });
+    const create = (path: string, body: object) => plane.system("POST", `${path}?tenant_id=${id}`, body);
+    const [gone, ...others] = await Promise.all([
+      plane.system("DELETE", `/v1/admin/tenants/${id}`),
+      create("/v1/admin/resource-groups", { name: "g" }),
+      create("/v1/admin/providers", { provider_key: "k", api_format: "echo" }),
+      create("/v1/admin/guardrails/configs", { name: "c" }),
+      create("/v1/admin/end-users", { username: "u", password: "a long enough password" }),
+    ]);
+    expect([204, 409]).toContain(gone.status);
+    for (const other of others) expect([201, 404]).toContain(other.status);
+  }
+});
