@@ -213,3 +213,22 @@ test("passwords that wait for their turn to be hashed hold up nothing else", asy
     await waiting.close();
   }
 });
+
+test("groups that are bound from both sides at once wait for each other and not in a circle", async () => {
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8];
+  const users = await Promise.all(numbers.map((n) => makeGroup(`circle ${n}`)));
+  const resources = await Promise.all(numbers.map((n) => makeResourceGroup(`circle ${n}`)));
+  const both = (method: "POST" | "DELETE") =>
+    Promise.all(
+      numbers.flatMap((_, i) => [
+        send(method, `${GROUPS}/${users[i]}/resource-groups`, { resource_group_ids: resources }),
+        send(method, `/v1/admin/resource-groups/${resources[i]}/end-user-groups`, { end_user_group_ids: users }),
+      ]),
+    );
+  const bound = await both("POST");
+  expect(bound.flatMap(({ body }) => body.bound ?? [])).toHaveLength(64);
+  expect(bound.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
+  const unbound = await both("DELETE");
+  expect(unbound.flatMap(({ body }) => body.unbound ?? [])).toHaveLength(64);
+  expect(unbound.filter(({ status }) => status !== 200 && status !== 404)).toEqual([]);
+});
