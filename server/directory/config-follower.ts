@@ -1,6 +1,6 @@
 import type { Log } from "../kernel/log.ts";
 import { Channel } from "../store/channel.ts";
-import { CHANGE_CHANNEL, changesAfter, latestVersion } from "../store/config-changes.ts";
+import { CHANGE_CHANNEL, CHANGES_AT_ONCE, changesAfter, latestVersion } from "../store/config-changes.ts";
 import type { DatabaseConnection } from "../store/database.ts";
 
 const POLL_MS = 500;
@@ -27,6 +27,8 @@ export class ConfigFollower {
   private readonly channel: Channel;
   private timer: ReturnType<typeof setTimeout> | null = null;
   private following: Promise<void> | null = null;
+  /** Told by the first read that begins after they came. */
+  private waiting: (() => void)[] = [];
   private again = false;
   private stopped = false;
   private readonly connection: DatabaseConnection;
@@ -50,13 +52,15 @@ export class ConfigFollower {
     this.stopped = true;
     if (this.timer !== null) clearTimeout(this.timer);
     await this.following?.catch(() => undefined);
+    for (const done of this.waiting.splice(0)) done();
     await this.channel.stop();
   }
 
-  /** Resolves when every change committed before the call is in force in this process. Never rejects. */
-  async caughtUp(): Promise<void> {
+  /** Resolves when every change committed before the call is in force in this process, however many come after it, or when they cannot be read. Never rejects. */
+  caughtUp(): Promise<void> {
+    const caught = new Promise<void>((done) => this.waiting.push(done));
     this.follow();
-    while (this.following !== null) await this.following;
+    return caught;
   }
 
   private poll(): void {
@@ -87,7 +91,18 @@ export class ConfigFollower {
   }
 
   private async readChanges(): Promise<void> {
+    const waiting: (() => void)[] = [];
+    const tell = () => waiting.splice(0).forEach((done) => done());
+    try {
+      await this.readAll(waiting, tell);
+    } finally {
+      tell();
+    }
+  }
+
+  private async readAll(waiting: (() => void)[], tell: () => void): Promise<void> {
     for (;;) {
+      waiting.push(...this.waiting.splice(0));
       const changes = await changesAfter(this.connection.db, this.version);
       const last = changes.at(-1);
       const first = changes[0];
@@ -102,6 +117,7 @@ export class ConfigFollower {
         for (const tenantId of new Set(changes.filter(({ topic }) => topic === "tenant" || topic === "policy").map(({ tenant_id }) => tenant_id))) await this.listener.tenantChanged(tenantId);
       }
       this.version = last.version;
+      if (changes.length < CHANGES_AT_ONCE) tell();
     }
   }
 }

@@ -118,7 +118,7 @@ export interface GroupScope {
   readonly tools: ReadonlyMap<string, ToolAccess>;
   /** The group and those ancestors whose bindings reach it. */
   readonly grantingGroups: ReadonlySet<string>;
-  /** Those of them the portal's picker leaves out, as the nearest group that binds each says. */
+  /** Models and virtual models the portal's picker leaves out, as the nearest group that binds each says. */
   readonly hiddenInPortal: ReadonlySet<string>;
   /** Policies on the arguments of tool calls that hold for the group, by the tool's name. */
   readonly toolCallPolicies: ReadonlyMap<string, readonly ToolCallPolicy[]>;
@@ -225,7 +225,7 @@ function hiddenBy(chain: readonly GroupChainRow[]): Set<string> {
   const decided = new Set<string>();
   for (const row of chain) {
     for (const id of row.hidden_model_ids) if (!decided.has(id)) hidden.add(id);
-    for (const id of row.model_ids) decided.add(id);
+    for (const id of [...row.hidden_model_ids, ...row.shown_model_ids]) decided.add(id);
   }
   return hidden;
 }

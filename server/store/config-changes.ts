@@ -42,9 +42,11 @@ export async function latestVersion(db: Database): Promise<number> {
   return row?.version ?? 0;
 }
 
-/** Changes after `version`, oldest first; at most 1,000. */
+export const CHANGES_AT_ONCE = 1_000;
+
+/** Changes after `version`, oldest first; at most `CHANGES_AT_ONCE`. */
 export async function changesAfter(db: Database, version: number): Promise<ConfigChange[]> {
-  const rows = await db.selectFrom("config_changes").select(["version", "tenant_id", "topic", "ref"]).where("version", ">", version).orderBy("version").limit(1000).execute();
+  const rows = await db.selectFrom("config_changes").select(["version", "tenant_id", "topic", "ref"]).where("version", ">", version).orderBy("version").limit(CHANGES_AT_ONCE).execute();
   return rows as ConfigChange[];
 }
 

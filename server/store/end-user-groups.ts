@@ -101,6 +101,11 @@ export interface Binding {
   readonly endUserGroupId: string;
 }
 
+/** Lets one change of bindings happen at a time: from either side each holds its own record and needs the other's. */
+export async function lockBindings(trx: Trx, tenantId: string): Promise<void> {
+  await sql`SELECT pg_advisory_xact_lock(hashtextextended(${`end_user_group_bindings/${tenantId}`}, 0))`.execute(trx);
+}
+
 /** Returns the bindings that were not there before. */
 export async function bindEndUserGroups(trx: Trx, tenantId: string, bindings: readonly Binding[]): Promise<Binding[]> {
   const rows = await trx

@@ -36,9 +36,9 @@ export async function guardrailConfigIdByName(db: Database | Trx, tenantId: stri
   return row?.id;
 }
 
-/** Names of configurations that ask the model as a guard, by its name or its id, at most `limit`. */
-export async function guardrailsAsking(db: Database | Trx, tenantId: string, model: { readonly id: string; readonly name: string }, limit: number): Promise<string[]> {
+/** Names of configurations that ask a model as a guard by one of these, its name or its id; at most `limit`. */
+export async function guardrailsAsking(db: Database | Trx, tenantId: string, called: readonly string[], limit: number): Promise<string[]> {
   const asks = (named: string) => sql<boolean>`providers @> ${JSON.stringify([{ provider: "guard_model", model: named }])}::jsonb`;
-  const rows = await db.selectFrom("guardrail_configs").select("name").where("tenant_id", "=", tenantId).where((eb) => eb.or([asks(model.id), asks(model.name)])).orderBy("name").limit(limit).execute();
+  const rows = await db.selectFrom("guardrail_configs").select("name").where("tenant_id", "=", tenantId).where((eb) => eb.or(called.map(asks))).orderBy("name").limit(limit).execute();
   return rows.map((row) => row.name);
 }

@@ -57,9 +57,10 @@ export async function oauthServerById(db: Database, id: string): Promise<Pick<Mc
 }
 
 /** Names by id, of those that are servers of the tenant. */
-export async function knownMcpServers(db: Database | Trx, tenantId: string, ids: readonly string[]): Promise<Map<string, string>> {
+export async function knownMcpServers(db: Database | Trx, tenantId: string, ids: readonly string[], lock?: "lock"): Promise<Map<string, string>> {
   if (ids.length === 0) return new Map();
-  const rows = await db.selectFrom("mcp_servers").select(["id", "name"]).where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+  const query = db.selectFrom("mcp_servers").select(["id", "name"]).where("tenant_id", "=", tenantId).where("id", "in", ids).orderBy("id");
+  const rows = await (lock === undefined ? query : query.forKeyShare()).execute();
   return new Map(rows.map((row) => [row.id, row.name]));
 }
 

@@ -66,6 +66,11 @@ export async function knownModels(db: Database | Trx, tenantId: string, ids: rea
   return new Set(rows.map((row) => row.id));
 }
 
+/** The model as it stays until the transaction ends: nobody deletes or changes it, and others may name it too. */
+export async function heldModel(trx: Trx, tenantId: string, id: string): Promise<Pick<ModelRow, "id" | "name" | "modes"> | undefined> {
+  return trx.selectFrom("models").select(["id", "name", "modes"]).where("tenant_id", "=", tenantId).where("id", "=", id).forKeyShare().executeTakeFirst();
+}
+
 export async function judgesByDefault(db: Database | Trx, tenantId: string, modelId: string): Promise<boolean> {
   const row = await db.selectFrom("tenants").select("id").where("id", "=", tenantId).where("default_judge_model_id", "=", modelId).executeTakeFirst();
   return row !== undefined;

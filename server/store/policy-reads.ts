@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { type ArgumentPolicyRow, readArgumentPolicies } from "./argument-policies.ts";
 import type { Database } from "./database.ts";
 import type { DataRetention, ModelTable, ProviderTable, RoutingGroupTable } from "./schema.ts";
@@ -56,9 +56,15 @@ export interface GroupChainRow {
   readonly config_ids: string[];
   /** Whether what is bound at `id` reaches `leaf`. */
   readonly grants: boolean;
-  /** Those of them that this binding keeps out of the portal's picker. */
+  /** Models and virtual models whose binding at `id` reaches `leaf` and keeps them out of the portal's picker, or offers them there. */
   readonly hidden_model_ids: string[];
+  readonly shown_model_ids: string[];
 }
+
+const offered = (which: RawBuilder<unknown>) => sql`CASE WHEN grants THEN ARRAY(
+  SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id AND ${which}
+  UNION ALL
+  SELECT b.model_id FROM resource_group_virtual_models b WHERE b.group_id = chain.id AND ${which}) ELSE '{}' END`;
 
 /** The chains of the given groups, each from the group up to its root. A group of another tenant is not there. */
 export async function readGroupChains(db: Database, tenantId: string, groupIds: readonly string[]): Promise<GroupChainRow[]> {
@@ -74,7 +80,7 @@ export async function readGroupChains(db: Database, tenantId: string, groupIds: 
     SELECT leaf, id, name, depth, grants,
            CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id) ELSE '{}' END AS model_ids,
            CASE WHEN grants THEN ARRAY(SELECT c.config_id FROM server_config_groups c WHERE c.group_id = chain.id) ELSE '{}' END AS config_ids,
-           CASE WHEN grants THEN ARRAY(SELECT b.model_id FROM resource_group_models b WHERE b.group_id = chain.id AND NOT b.portal_visible) ELSE '{}' END AS hidden_model_ids
+           ${offered(sql`NOT b.portal_visible`)} AS hidden_model_ids, ${offered(sql`b.portal_visible`)} AS shown_model_ids
       FROM chain ORDER BY leaf, depth`.execute(db);
   return rows;
 }

@@ -54,10 +54,18 @@ export async function policiesJudgedBy(db: Database | Trx, tenantId: string, mod
   return rows.map((row) => row.name);
 }
 
-/** Binds the model to those of the groups that are not given it yet, where the portal's picker does not show it. */
+/** Binds the model to those of the groups that are not given it yet, handed down or themselves, where the portal's picker does not show it. */
 export async function grantHidden(trx: Trx, tenantId: string, groupIdsOf: readonly string[] | "roots", modelId: string): Promise<void> {
   const chosen = groupIdsOf === "roots" ? sql`g.parent_group_id IS NULL` : sql`g.id = ANY(${groupIdsOf as string[]}::uuid[])`;
-  await sql`INSERT INTO resource_group_models (group_id, model_id, tenant_id, portal_visible)
-    SELECT g.id, ${modelId}::uuid, ${tenantId}, false FROM resource_groups g WHERE g.tenant_id = ${tenantId} AND ${chosen}
+  await sql`WITH RECURSIVE chain AS (
+      SELECT g.id AS leaf, g.id, g.parent_group_id, g.inherit_resources FROM resource_groups g WHERE g.tenant_id = ${tenantId} AND ${chosen}
+      UNION
+      SELECT chain.leaf, g.id, g.parent_group_id, g.inherit_resources
+        FROM chain JOIN resource_groups g ON g.id = chain.parent_group_id AND g.tenant_id = ${tenantId} WHERE chain.inherit_resources
+    ), given AS (
+      SELECT chain.leaf FROM chain JOIN resource_group_models b ON b.group_id = chain.id AND b.model_id = ${modelId}::uuid
+    )
+    INSERT INTO resource_group_models (group_id, model_id, tenant_id, portal_visible)
+    SELECT DISTINCT leaf, ${modelId}::uuid, ${tenantId}, false FROM chain WHERE leaf NOT IN (SELECT leaf FROM given)
     ON CONFLICT DO NOTHING`.execute(trx);
 }

@@ -48,3 +48,53 @@ test("a record that names a group which is gone can be put back as it was read",
     expect([strange.status, strange.body.fields[0].field]).toEqual([400, field]);
   }
 });
+
+test("nothing is left that names a model or tool server deleted at the same moment", async () => {
+  for (const round of [1, 2, 3]) {
+    const model = await made("/v1/admin/llms", { name: `brief ${round}`, provider: "p" });
+    const server = await made("/v1/admin/mcp-servers", { name: `brief ${round}`, base_url: `http://brief-${round}.example` });
+    const guard = { name: `asks ${round}`, providers: [{ provider: "guard_model", enabled: true, model: `brief ${round}` }] };
+    await Promise.all([
+      plane.system("PATCH", "/v1/admin/tenants/acme", { default_judge_model_id: model }),
+      owner("POST", "/v1/admin/guardrails/configs", guard),
+      owner("DELETE", `/v1/admin/llms/${model}`),
+      owner("POST", "/v1/admin/virtual-servers", { name: `with ${round}`, mcp_server_ids: [server] }),
+      owner("DELETE", `/v1/admin/mcp-servers/${server}`),
+    ]);
+    const isThere = async (path: string) => (await owner("GET", path)).status === 200;
+    const total = async (path: string) => (await owner("GET", path)).body.total;
+    const judges = (await plane.system("GET", "/v1/admin/tenants/acme")).body.default_judge_model_id === model;
+    const asked = (await total(`/v1/admin/guardrails/configs?search=asks%20${round}`)) > 0;
+    expect([await isThere(`/v1/admin/llms/${model}`), await isThere(`/v1/admin/mcp-servers/${server}`)]).toEqual([judges || asked, (await total(`/v1/admin/virtual-servers?search=with%20${round}`)) > 0]);
+  }
+  await plane.system("PATCH", "/v1/admin/tenants/acme", { default_judge_model_id: null });
+});
+
+test("a model that a guardrail asks by its name keeps the name, and by its id may take another", async () => {
+  const [byName, byId] = [await made("/v1/admin/llms", { name: "guard by name", provider: "p" }), await made("/v1/admin/llms", { name: "guard by id", provider: "p" })];
+  const config = await made("/v1/admin/guardrails/configs", { name: "two guards", providers: ["guard by name", byId].map((model) => ({ provider: "guard_model", enabled: true, model })) });
+  const rename = (id: string) => owner("PATCH", `/v1/admin/llms/${id}`, { name: `renamed ${id}` });
+  const kept = await rename(byName);
+  expect([kept.status, kept.body.code, kept.body.dependents]).toEqual([409, "in_use", ["the guardrail configurations two guards"]]);
+  expect((await owner("PATCH", `/v1/admin/llms/${byName}`, { name: "guard by name", description: "kept" })).status).toBe(200);
+  expect((await rename(byId)).status).toBe(200);
+  await owner("PATCH", `/v1/admin/guardrails/configs/${config}`, { providers: [] });
+  expect((await rename(byName)).status).toBe(200);
+});
+
+test("what is made in a tenant that is deleted at the same moment is made or is a 404", async () => {
+  for (const round of [1, 2, 3]) {
+    const id = `brief-${round}`;
+    await plane.system("POST", "/v1/admin/tenants", { id, name: id });
+    const create = (path: string, body: object) => plane.system("POST", `${path}?tenant_id=${id}`, body);
+    const [gone, ...others] = await Promise.all([
+      plane.system("DELETE", `/v1/admin/tenants/${id}`),
+      create("/v1/admin/resource-groups", { name: "g" }),
+      create("/v1/admin/providers", { provider_key: "k", api_format: "echo" }),
+      create("/v1/admin/guardrails/configs", { name: "c" }),
+      create("/v1/admin/end-users", { username: "u", password: "a long enough password" }),
+    ]);
+    expect([204, 409]).toContain(gone.status);
+    for (const other of others) expect([201, 404]).toContain(other.status);
+  }
+});

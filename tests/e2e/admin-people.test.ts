@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { welcomeMailer } from "../../server/directory/people/welcome-mail.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
 import { mailSender } from "../../server/runtime/mail-sender.ts";
+import { dummyVerify, hashPassword, verifyPassword } from "../../server/runtime/passwords.ts";
 import { fakeMailServer, type FakeMailServer } from "../support/mail-server.ts";
 import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
@@ -187,4 +188,47 @@ describe("end-user groups", () => {
     const replies = [await send("POST", `${GROUPS}/${group}/members`, { end_user_ids: [foreignUser] }), await send("PUT", `${GROUPS}/${group}/members`, { end_user_ids: [foreignUser] }), await send("POST", `${GROUPS}/${group}/resource-groups`, { resource_group_ids: [foreignGroup] }), await send("POST", GROUPS, { name: "n", initial_member_ids: [foreignUser] })];
     expect(replies.map(({ status }) => status)).toEqual([400, 400, 400, 400]);
   });
+});
+
+test("passwords that wait for their turn to be hashed hold up nothing else", async () => {
+  let open = () => {};
+  let gate = Promise.resolve();
+  const waiting = await controlPlane({ passwords: { hashPassword: (password) => gate.then(() => hashPassword(password)), verifyPassword, dummyVerify } });
+  try {
+    const user = (await waiting.system("POST", "/v1/admin/end-users", { username: "there", password: PASSWORD })).body.user.id;
+    const admin = (await waiting.system("POST", "/v1/admin/admin-users", { username: "there", password: PASSWORD })).body.id;
+    gate = new Promise((resolve) => (open = resolve));
+    // More than there are connections to the database.
+    const changes = [1, 2, 3].flatMap((n) => [
+      waiting.system("POST", "/v1/admin/end-users", { username: `user ${n}`, password: PASSWORD }),
+      waiting.system("PATCH", `/v1/admin/end-users/${user}`, { password: `${PASSWORD} ${n}` }),
+      waiting.system("POST", "/v1/admin/admin-users", { username: `admin-${n}`, password: PASSWORD }),
+      waiting.system("PATCH", `/v1/admin/admin-users/${admin}`, { password: `${PASSWORD} ${n}` }),
+    ]);
+    for (const _ of changes) expect((await waiting.system("GET", "/v1/admin/end-users")).body.total).toBe(1);
+    open();
+    expect((await Promise.all(changes)).map(({ status }) => status)).toEqual([201, 200, 201, 200, 201, 200, 201, 200, 201, 200, 201, 200]);
+  } finally {
+    open();
+    await waiting.close();
+  }
+});
+
+test("groups that are bound from both sides at once wait for each other and not in a circle", async () => {
+  const numbers = [1, 2, 3, 4, 5, 6, 7, 8];
+  const users = await Promise.all(numbers.map((n) => makeGroup(`circle ${n}`)));
+  const resources = await Promise.all(numbers.map((n) => makeResourceGroup(`circle ${n}`)));
+  const both = (method: "POST" | "DELETE") =>
+    Promise.all(
+      numbers.flatMap((_, i) => [
+        send(method, `${GROUPS}/${users[i]}/resource-groups`, { resource_group_ids: resources }),
+        send(method, `/v1/admin/resource-groups/${resources[i]}/end-user-groups`, { end_user_group_ids: users }),
+      ]),
+    );
+  const bound = await both("POST");
+  expect(bound.flatMap(({ body }) => body.bound ?? [])).toHaveLength(64);
+  expect(bound.filter(({ status }) => status !== 200 && status !== 409)).toEqual([]);
+  const unbound = await both("DELETE");
+  expect(unbound.flatMap(({ body }) => body.unbound ?? [])).toHaveLength(64);
+  expect(unbound.filter(({ status }) => status !== 200 && status !== 404)).toEqual([]);
 });

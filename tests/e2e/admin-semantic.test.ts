@@ -109,6 +109,10 @@ describe("a semantic policy", () => {
     await acme.send("POST", `/v1/admin/resource-groups/${shown}/llm-models`, { model_ids: [chat] });
     await acme.send("POST", POLICIES, { name: "shown", constraint_text: "Be kind.", judge_model_id: chat, resource_group_ids: [shown] });
     expect((await acme.send("GET", `/v1/admin/resource-groups/${shown}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: true }]);
+    const [below, apart] = await Promise.all([true, false].map(async (inherit_resources) => (await acme.send("POST", "/v1/admin/resource-groups", { name: `below ${inherit_resources}`, parent_group_id: shown, inherit_resources })).body.id));
+    await acme.send("POST", POLICIES, { name: "below shown", constraint_text: "Be kind.", judge_model_id: chat, resource_group_ids: [below, apart] });
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${below}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: true, inherited: true }]);
+    expect((await acme.send("GET", `/v1/admin/resource-groups/${apart}/llm-models`)).body.llm_models).toMatchObject([{ id: chat, portal_visible: false, inherited: false }]);
   });
 
   test("names each field that is wrong", async () => {

@@ -22,3 +22,15 @@ test("a tool server is not left to be called with a key it does not have", async
   expect([taken.status, taken.body.fields?.[0].field]).toEqual(refused);
   expect((await patch({ auth_type: "none", api_key: null })).body).toMatchObject({ auth_type: "none", has_api_key: false });
 });
+
+test("a tool server's client that many administrators enter at once is one of theirs, and each is told so", async () => {
+  const server = (await plane.system("POST", "/v1/admin/mcp-servers", { name: "entered", base_url: "http://entered.example", auth_type: "oauth" })).body.id;
+  const path = `/v1/admin/mcp-servers/${server}/oauth-client`;
+  const entered = await Promise.all(Array.from({ length: 30 }, (_, n) => plane.system("PUT", path, { issuer: "https://issuer.example", client_id: `client-${n}` })));
+  expect(entered.filter(({ status }) => status !== 200)).toEqual([]);
+  const { body: log } = await plane.system("GET", "/v1/admin/admin-log?resource=mcp-oauth-clients&page_size=200");
+  const told = log.entries.filter((entry: { resource_id: string }) => entry.resource_id === server).toReversed();
+  expect(told.map(({ action }: { action: string }) => action)).toEqual(["create", ...Array.from({ length: 29 }, () => "update")]);
+  const removed = await Promise.all(Array.from({ length: 3 }, () => plane.system("DELETE", path)));
+  expect(removed.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
+});

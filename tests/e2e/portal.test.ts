@@ -363,3 +363,23 @@ describe("the group of a call", () => {
     expect((await (await newPerson(url, "keyless")).request("POST", "/runs/by%20key/feedback", { score: 1 })).status).toBe(404);
   });
 });
+
+test("a routing group is left out of the picker where its virtual model is hidden, as the nearest group says that binds it", async () => {
+  const { admin } = world;
+  const { groupId: above, models } = await serveModels(admin, world.upstream.baseUrl, ["routed-1"], { group: "choosers", providerKey: "routed" });
+  await admin.post("/v1/admin/llm-router/routing-groups", { id: "pick" });
+  await admin.request("PATCH", `/v1/admin/llms/${models["routed-1"]}`, { routing_group_id: "pick" });
+  const virtual = (await admin.get("/v1/admin/llms?mode=routing&search=pick")).llms[0].id;
+  const { id: below } = await admin.post("/v1/admin/resource-groups", { name: "below choosers", parent_group_id: above });
+  const bindings = (group: string) => `/v1/admin/resource-groups/${group}/llm-models`;
+  const person = await newPerson(url, "virtual-reader");
+  await admin.request("PATCH", `/v1/admin/end-users/${person.id}/primary-group`, { group_id: below });
+  const picks = async () => (await person.request("GET", "/models")).body.models.map(({ name }: { name: string }) => name);
+  expect(await picks()).toEqual(["pick", "routed-1"]);
+  await admin.post(bindings(above), { model_ids: [virtual] });
+  expect((await admin.request("PATCH", `${bindings(above)}/pick/portal-visibility`, { portal_visible: false })).status).toBe(200);
+  expect(await picks()).toEqual(["routed-1"]);
+  expect((await person.request("GET", `/models/${virtual}`)).status).toBe(404);
+  await admin.post(bindings(below), { model_ids: [virtual] });
+  expect(await picks()).toEqual(["pick", "routed-1"]);
+});

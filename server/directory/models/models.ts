@@ -1,5 +1,6 @@
 import type { Mode, Model, ModelCreate, ModelQuery, ModelUpdate } from "@gatehouse/contracts/models";
 import type { UpstreamKey } from "@gatehouse/contracts/providers";
+import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
 import { bindModels } from "../../store/group-models.ts";
@@ -65,6 +66,13 @@ async function checkRoutingGroup(write: Write, tenantId: string, routingGroupId:
   if (!modes.includes(mode)) throw invalidField("routing_group_id", `names a group of the mode ${mode}, which this model does not serve`);
 }
 
+/** Under another name it would be asked no more, and every call be blocked unjudged. */
+async function refuseRenamedGuard(write: Write, row: ModelRow): Promise<void> {
+  const names = await guardrailsAsking(write.trx, row.tenant_id, [row.name], NAMED_DEPENDENTS);
+  const dependents = [`the guardrail configurations ${names.join(", ")}`];
+  if (names.length > 0) throw new Refused(refuse("in_use", `This model cannot be renamed while ${dependents[0]} ask it by its name.`, { extra: { dependents } }));
+}
+
 const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, ModelUpdate, ModelQuery, string>({
   resource: "models",
   noun: "model",
@@ -97,6 +105,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     } as ModelInsert;
   },
   async toPatch(write, tenantId, row, body) {
+    if (body.name !== undefined && body.name !== row.name) await refuseRenamedGuard(write, row);
     const before = await providerById(write.trx, tenantId, row.provider_id);
     if (before === undefined) throw new Error("a model's provider is not there");
     const provider = body.provider === undefined ? before : await providerByKey(write.trx, tenantId, body.provider);
@@ -119,7 +128,7 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     const judges = await judgesByDefault(write.trx, row.tenant_id, row.id);
     const policies = await policiesJudgedBy(write.trx, row.tenant_id, row.id, NAMED_DEPENDENTS);
     const caches = await cachesEmbeddingWith(write.trx, row.tenant_id, row.id, NAMED_DEPENDENTS);
-    const guardrails = await guardrailsAsking(write.trx, row.tenant_id, row, NAMED_DEPENDENTS);
+    const guardrails = await guardrailsAsking(write.trx, row.tenant_id, [row.id, row.name], NAMED_DEPENDENTS);
     const named = (what: string, names: readonly string[]) => (names.length > 0 ? [`the ${what} ${names.join(", ")}`] : []);
     return [...(judges ? ["the tenant's default_judge_model_id"] : []), ...named("semantic policies", policies), ...named("semantic cache configurations", caches), ...named("guardrail configurations", guardrails)];
   },

@@ -9,6 +9,7 @@ import {
   endUserGroupsOfResourceGroup,
   endUserGroupStore,
   knownOf,
+  lockBindings,
   membersOf,
   removeMembers,
   resourceGroupsOfEndUserGroup,
@@ -130,6 +131,7 @@ const bindingOf = (from: BindingSide, id: string, other: string): Binding => (fr
 const otherOf = (from: BindingSide, binding: Binding): string => (from.side === RESOURCE ? binding.resourceGroupId : binding.endUserGroupId);
 
 async function lockedSide(write: Write, from: BindingSide, tenantId: string, id: string): Promise<void> {
+  await lockBindings(write.trx, tenantId);
   if (from.side === RESOURCE) return lockedGroup(write, tenantId, id);
   if ((await resourceGroupStore.find(write.trx, tenantId, id, "lock")) === undefined) throw notFound("resource group");
 }

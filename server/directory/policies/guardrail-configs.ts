@@ -4,7 +4,7 @@ import type { FieldError } from "../../kernel/errors.ts";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { guardrailConfigIdByName, guardrailConfigStore, type GuardrailConfigInsert, type GuardrailConfigPatch, type GuardrailConfigRow } from "../../store/guardrail-configs.ts";
-import { modelIdByName, modelStore } from "../../store/models.ts";
+import { heldModel, modelIdByName } from "../../store/models.ts";
 import { invalidField, type Records, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 import { checkGroups } from "./bound-groups.ts";
@@ -73,8 +73,9 @@ async function checkGuardModels(write: Write, tenantId: string, engines: readonl
   for (const [index, { provider, model: named }] of engines.entries()) {
     if (provider !== "guard_model" || named == null || before.some((known) => known.provider === provider && known.model === named)) continue;
     const id = (await modelIdByName(write.trx, tenantId, named)) ?? (isUuid(named) ? named : undefined);
-    const model = id === undefined ? undefined : await modelStore.find(write.trx, tenantId, id);
-    if (model === undefined) throw invalidField(`providers.${index}.model`, "is no model of this tenant");
+    // Held, so that nobody deletes or renames it meanwhile; the name is that of the model as it is now.
+    const model = id === undefined ? undefined : await heldModel(write.trx, tenantId, id);
+    if (model === undefined || (model.name !== named && model.id !== named)) throw invalidField(`providers.${index}.model`, "is no model of this tenant");
     if (!model.modes.includes("chat") && !model.modes.includes("responses")) throw invalidField(`providers.${index}.model`, "is a model that holds no conversation");
   }
 }

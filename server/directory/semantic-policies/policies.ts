@@ -1,6 +1,6 @@
 import type { SemanticPolicy, SemanticPolicyCreate, SemanticPolicyQuery, SemanticPolicyUpdate } from "@gatehouse/contracts/semantic-policies";
 import { uuid } from "../../kernel/ids.ts";
-import { modelIdByName, modelStore } from "../../store/models.ts";
+import { heldModel, modelIdByName } from "../../store/models.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
 import { grantHidden, semanticPolicyByName, semanticPolicyStore, setSemanticPolicyGroups, type SemanticPolicyInsert, type SemanticPolicyPatch, type SemanticPolicyRow } from "../../store/semantic-policies.ts";
 import { tenantStore } from "../../store/tenants.ts";
@@ -35,10 +35,10 @@ function failureOf(action: string, mode: string): "block" | "allow" {
   return action === "block" && mode === "enforce" ? "block" : "allow";
 }
 
-/** Refuses a judge that is not there or cannot be asked, naming `field`. */
+/** Refuses a judge that is not there or cannot be asked, naming `field`; holds one that is there, so that nobody deletes it meanwhile. */
 export async function checkJudge(write: Write, tenantId: string, modelId: string | null | undefined, field = "judge_model_id"): Promise<void> {
   if (modelId == null) return;
-  const model = await modelStore.find(write.trx, tenantId, modelId);
+  const model = await heldModel(write.trx, tenantId, modelId);
   if (model === undefined) throw invalidField(field, "is no model of this tenant");
   if (!model.modes.includes("chat") && !model.modes.includes("responses")) throw invalidField(field, "is a model that holds no conversation");
 }

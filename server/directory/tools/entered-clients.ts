@@ -1,4 +1,5 @@
 import type { McpOAuthClient, McpOAuthClientWrite } from "@gatehouse/contracts/mcp-oauth";
+import { mcpServerStore } from "../../store/mcp-servers.ts";
 import { adminClient, type OAuthUpstreamClientRow, removeAdminClient, replaceAdminClient } from "../../store/oauth-upstream-clients.ts";
 import { invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
@@ -28,7 +29,7 @@ export async function getEnteredClient(directory: Directory, tenantId: string, s
 
 /** Puts it in the place of one that is there. */
 export async function putEnteredClient(write: Write, tenantId: string, serverId: string, body: McpOAuthClientWrite): Promise<McpOAuthClient> {
-  await mcpServers.get(write.directory, tenantId, serverId);
+  await holdServer(write, tenantId, serverId);
   const secret = body.client_secret ?? null;
   const method = body.token_endpoint_auth_method ?? (secret === null ? "none" : "client_secret_basic");
   if ((method === "none") !== (secret === null)) throw invalidField("token_endpoint_auth_method", secret === null ? "needs a client_secret" : "may not be none with a client_secret");
@@ -51,10 +52,15 @@ export async function putEnteredClient(write: Write, tenantId: string, serverId:
 }
 
 export async function removeEnteredClient(write: Write, tenantId: string, serverId: string): Promise<void> {
-  await mcpServers.get(write.directory, tenantId, serverId);
+  await holdServer(write, tenantId, serverId);
   const before = there(await adminClient(write.trx, tenantId, serverId));
   await removeAdminClient(write.trx, tenantId, serverId);
   changed(write, tenantId, serverId, { action: "delete", before: read(before) });
+}
+
+/** One administrator at a time says what a server's client is. */
+async function holdServer(write: Write, tenantId: string, serverId: string): Promise<void> {
+  if ((await mcpServerStore.find(write.trx, tenantId, serverId, "lock")) === undefined) throw notFound("tool server");
 }
 
 function there(row: OAuthUpstreamClientRow | undefined): OAuthUpstreamClientRow {

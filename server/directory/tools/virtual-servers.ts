@@ -33,7 +33,7 @@ async function membersOf(write: Write, tenantId: string, body: Body): Promise<{ 
   const given = body.members ?? body.mcp_server_ids?.map((id) => ({ mcp_server_id: id, slug: undefined }));
   if (given === undefined) return undefined;
   const field = body.members === undefined ? "mcp_server_ids" : "members";
-  const names = await knownMcpServers(write.trx, tenantId, given.map((member) => member.mcp_server_id));
+  const names = await knownMcpServers(write.trx, tenantId, given.map((member) => member.mcp_server_id), "lock");
   const chosen = new Set(given.flatMap(({ slug }) => slug ?? []));
   if (chosen.size < given.filter(({ slug }) => slug !== undefined).length) throw invalidField(field, "gives the same slug twice");
   const servers = new Set<string>();

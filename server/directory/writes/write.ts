@@ -1,4 +1,5 @@
 import type { Clock } from "../../kernel/clock.ts";
+import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { appendAdminLog } from "../../store/admin-log.ts";
@@ -51,6 +52,9 @@ export interface Write {
 const WORTH_ANOTHER_LOOK = new Set(["23505", "23503", "40001", "40P01"]);
 const LOOKS = 4;
 
+/** A tenant that went meanwhile does not come back. */
+const isWithoutTenant = (error: { code?: unknown; constraint?: unknown }) => error.code === "23503" && String(error.constraint).endsWith("_tenant_id_fkey");
+
 /**
  * Runs `work` in one transaction, which also carries its admin log entries and change notices. A `Refused` thrown in it
  * undoes everything. `work` may run more than once, so it must do nothing outside the transaction.
@@ -60,6 +64,7 @@ export async function write<T>(directory: Directory, actor: Actor, work: (write:
     try {
       return await attempt(directory, actor, work);
     } catch (error) {
+      if (isWithoutTenant(error as object)) throw new Refused(refuse("not_found", "There is no such tenant."));
       if (look >= LOOKS || !WORTH_ANOTHER_LOOK.has(String((error as { code?: unknown }).code))) throw error;
     }
   }

@@ -37,7 +37,7 @@ export function portalModels(scope: GroupScope, at: number): PortalModel[] {
     if (model !== undefined && !scope.hiddenInPortal.has(id)) models.push(ofModel(model, at));
   }
   for (const group of scope.tenant.routingGroups.values()) {
-    const shown = ofGroup(scope, group);
+    const shown = scope.hiddenInPortal.has(group.modelId) ? null : ofGroup(scope, group);
     if (shown !== null) models.push(shown);
   }
   return models.sort((a, b) => (a.name < b.name ? -1 : 1));

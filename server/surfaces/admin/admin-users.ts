@@ -44,7 +44,7 @@ export const adminUserOperations: readonly Operation[] = [
     answer: { status: 201, about: "The record made", schema: adminUser },
     async run(call) {
       const home = await homeOf(call);
-      return call.write((write) => adminUsers.create(write, home, call.body));
+      return call.writeHashed(call.body.password, (write) => adminUsers.create(write, home, call.body));
     },
   }),
   operation({
@@ -63,7 +63,7 @@ export const adminUserOperations: readonly Operation[] = [
     description: "What the body leaves out stays as it is. Nobody can switch off or demote their own account.",
     body: adminUserUpdate,
     answer: { status: 200, about: "The record as it is now", schema: adminUser },
-    run: (call) => call.write((write) => adminUsers.update(write, call.tenantOrAll, idOf(call), call.body)),
+    run: (call) => call.writeHashed(call.body.password, (write) => adminUsers.update(write, call.tenantOrAll, idOf(call), call.body)),
   }),
   operation({
     ...writing,

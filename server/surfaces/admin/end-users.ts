@@ -72,7 +72,7 @@ export const endUserOperations: readonly Operation[] = [
     body: endUserCreate,
     answer: { status: 201, about: "The record made", schema: madeEndUser },
     async run(call) {
-      const user = await call.write((write) => endUsers.create(write, call.tenantId, call.body));
+      const user = await call.writeHashed(call.body.password, (write) => endUsers.create(write, call.tenantId, call.body));
       // After the transaction: a slow mail server must hold no connection, and a failing one must not undo the user.
       return { user, welcome_email_sent: call.body.send_welcome_email === true && (await call.services.welcome(user)) };
     },
@@ -95,7 +95,7 @@ export const endUserOperations: readonly Operation[] = [
     description: "What the body leaves out stays as it is.",
     body: endUserUpdate,
     answer: record,
-    run: (call) => call.write((write) => endUsers.update(write, call.tenantId, idOf(call), call.body)),
+    run: (call) => call.writeHashed(call.body.password, (write) => endUsers.update(write, call.tenantId, idOf(call), call.body)),
   }),
   operation({
     ...writing,

@@ -118,5 +118,11 @@ function callOf(
       return found.tenant;
     },
     write: (work) => write(services.directory, actor, work),
+    async writeHashed(password, work) {
+      const { directory } = services;
+      if (password === undefined) return write(directory, actor, work);
+      const hash = await directory.hashPassword(password);
+      return write({ ...directory, hashPassword: async () => hash }, actor, work);
+    },
   };
 }
