@@ -323,11 +323,30 @@ describe("what other formats ask for and chat cannot say", () => {
   });
 
   test("reasoning counted in tokens becomes an effort", () => {
-    const efforts = [0, 1024, 8192, 32_000, -1].map((budgetTokens) => {
+    const efforts = [1024, 8192, 32_000, -1].map((budgetTokens) => {
       const written = write({ reasoning: { effort: null, budgetTokens, visible: null } });
       return "body" in written ? written.body.reasoning_effort : "refused";
     });
-    expect(efforts).toEqual(["none", "low", "medium", "high", undefined]);
+    expect(efforts).toEqual(["low", "medium", "high", undefined]);
+  });
+
+  test.each([
+    ["gpt-5.2", "none", []],
+    ["openai/gpt-5.1-2025-11-13", "none", []],
+    ["gpt-5-mini", "minimal", ["reasoning"]],
+    ["gpt-5.2-pro", undefined, ["reasoning"]],
+    ["o4-mini", undefined, ["reasoning"]],
+    ["mistral-large-latest", undefined, ["reasoning"]],
+    ["gpt-4o", undefined, []],
+    ["gpt-5.1-chat-latest", undefined, []],
+  ])("switched off elsewhere, %s is told of reasoning what it takes", (name, effort, dropped) => {
+    const written = chatCodec.writeRequest({ ...NOTHING_SAID, turns: [hello], reasoning: { effort: "none", budgetTokens: 0, visible: null } }, { name, maxOutputTokens: null });
+    expect(written).toMatchObject({ dropped });
+    expect("body" in written && written.body.reasoning_effort).toBe(effort as never);
+  });
+
+  test("an effort that OpenAI's caller names is the model's own matter", () => {
+    expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).toMatchObject({ body: { reasoning_effort: "none" } });
   });
 });
 
