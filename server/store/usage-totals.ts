@@ -6,10 +6,11 @@ import { MADE_BY_CALLER } from "./own-calls.ts";
 export const HEIR = "coalesce(heir.heir_id::text, u.resource_group_id)";
 export const HEIRS = "LEFT JOIN gone_groups heir ON heir.tenant_id = u.tenant_id AND heir.group_id = u.resource_group_id";
 
-/** What a group itself used of one model since the first of the month, and of that today. Days are UTC. */
+/** What a group itself used since the first of the month, and of that today: of one model, or of all. Days are UTC. */
 export interface UsageTotal {
   readonly resource_group_id: string;
-  readonly llm_model_used: string;
+  /** Null: of all models. */
+  readonly model_id: string | null;
   readonly month_requests: number;
   readonly month_tokens: number;
   readonly month_micros: number;
@@ -20,14 +21,16 @@ export interface UsageTotal {
 
 /** `day` is the day meant, as `2026-11-21`; its month is the month meant. */
 export async function usageTotals(db: Database, tenantId: string, day: string): Promise<UsageTotal[]> {
+  const inMonth = sql`u.tenant_id = ${tenantId} AND day >= date_trunc('month', ${day}::date) AND day < date_trunc('month', ${day}::date) + interval '1 month'`;
   const { rows } = await sql<UsageTotal>`
-    SELECT ${sql.raw(HEIR)} AS resource_group_id, llm_model_used,
-      sum(requests) AS month_requests, sum(prompt_tokens + completion_tokens) AS month_tokens, sum(cost_micro_usd) AS month_micros,
+    SELECT resource_group_id, model_id, sum(requests) AS month_requests, sum(tokens) AS month_tokens, sum(micros) AS month_micros,
       coalesce(sum(requests) FILTER (WHERE day = ${day}::date), 0) AS day_requests,
-      coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE day = ${day}::date), 0) AS day_tokens,
-      coalesce(sum(cost_micro_usd) FILTER (WHERE day = ${day}::date), 0) AS day_micros
-    FROM usage_daily u ${sql.raw(HEIRS)}
-    WHERE u.tenant_id = ${tenantId} AND day >= date_trunc('month', ${day}::date) AND day < date_trunc('month', ${day}::date) + interval '1 month'
+      coalesce(sum(tokens) FILTER (WHERE day = ${day}::date), 0) AS day_tokens,
+      coalesce(sum(micros) FILTER (WHERE day = ${day}::date), 0) AS day_micros
+    FROM (
+      SELECT ${sql.raw(HEIR)} AS resource_group_id, NULL AS model_id, day, requests, prompt_tokens + completion_tokens AS tokens, cost_micro_usd AS micros FROM usage_daily u ${sql.raw(HEIRS)} WHERE ${inMonth}
+      UNION ALL
+      SELECT ${sql.raw(HEIR)}, model_id, day, requests, tokens, cost_micro_usd FROM model_usage_daily u ${sql.raw(HEIRS)} WHERE ${inMonth}) AS used
     GROUP BY 1, 2`.execute(db);
   return rows;
 }

@@ -14,12 +14,11 @@ export function recorded({ row }: Call): Actual {
 }
 
 /** What a failed attempt used; of one that served the call the row tells. */
-export function attempted(attempt: Attempt | undefined): Actual {
-  const usage = attempt?.usage ?? null;
-  return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: attempt?.costMicros ?? 0 };
+export function attempted({ usage, costMicros }: Attempt): Actual {
+  return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: costMicros ?? 0 };
 }
 
-/** The part of the last attempt: the row's totals hold the failed ones too. */
-export function ofLastAttempt(total: Actual, failed: readonly Actual[]): Actual {
-  return failed.reduce(without, total);
+/** The part of the last attempt: the row's totals hold those before it too. */
+export function ofLastAttempt(total: Actual, attempts: readonly Attempt[]): Actual {
+  return attempts.slice(0, -1).map(attempted).reduce(without, total);
 }

@@ -36,7 +36,7 @@ export interface WindowLimit {
 }
 
 /** Where the use of a window is written down for good. */
-export type Truth = { readonly kind: "group"; readonly groupId: string; readonly modelName: string | null; readonly period: "day" | "month" } | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null } | { readonly kind: "tool_results"; readonly groupId: string; readonly modelName: string | null } | { readonly kind: "run"; readonly rootTaskId: string };
+export type Truth = { readonly kind: "group"; readonly groupId: string; readonly modelId: string | null; readonly period: "day" | "month" } | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null } | { readonly kind: "tool_results"; readonly groupId: string; readonly modelId: string | null } | { readonly kind: "run"; readonly rootTaskId: string };
 
 /** A token bucket. Requests take one at admission; everything else is taken after the answer, so it may fall below zero. */
 export interface BucketLimit {

@@ -5,7 +5,7 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { arrivalOf, type Call } from "../call.ts";
+import { arrivalOf, type Attempt, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { governanceOf } from "../parameters/governance.ts";
@@ -70,6 +70,8 @@ export interface NestedBounds {
 interface Routed {
   readonly arriving: Arriving;
   reservation: Reservation | null;
+  /** Attempts that were made before it was entered. */
+  attemptsBefore: number;
   tries: number;
 }
 
@@ -151,7 +153,7 @@ export class Limits implements RequestControl {
     if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
     const arriving = this.arrive(call, view, call.model as ModelEntry, plan, members);
     if ("code" in arriving) return refused(arriving);
-    if (members.length > 0) this.routed.set(call, { arriving, reservation: null, tries: 0 });
+    if (members.length > 0) this.routed.set(call, { arriving, reservation: null, attemptsBefore: 0, tries: 0 });
     const passed = plan.scopes.length === 0 ? null : this.pass(arriving, (spent) => this.admitted(arriving, spent));
     return passed instanceof Promise ? passed.then(decision) : decision(passed);
   }
@@ -170,12 +172,13 @@ export class Limits implements RequestControl {
     this.lending.leaves(call);
     const routed = this.routed.get(call);
     if (routed === undefined) return null;
-    this.leaveMember(call, routed, attempted(call.attempts.at(-1)));
+    this.leaveMember(call, routed, attempted);
     const plan = this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan);
     if (plan.scopes.length === 0) return null;
     const arriving: Arriving = { ...routed.arriving, id: `${call.id}/${routed.tries++}`, model, plan, worst: null };
     return this.pass(arriving, (spent) => {
       routed.reservation = { id: arriving.id, plan, demand: arriving.demand };
+      routed.attemptsBefore = call.attempts.length;
       this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
     });
   }
@@ -218,11 +221,13 @@ export class Limits implements RequestControl {
     });
   }
 
-  private leaveMember(call: Call, routed: Routed, actual: Actual): void {
+  /** A member that was entered and then not asked has used nothing. */
+  private leaveMember(call: Call, routed: Routed, usedBy: (last: Attempt) => Actual): void {
     const { reservation } = routed;
     if (reservation === null) return;
     routed.reservation = null;
-    void this.settleHeld(call, reservation, actual);
+    const last = call.attempts.length > routed.attemptsBefore ? call.attempts.at(-1) : undefined;
+    void this.settleHeld(call, reservation, last === undefined ? NOTHING_USED : usedBy(last));
   }
 
   /** Null once it has passed; what it then holds was given to `held`. */
@@ -357,7 +362,7 @@ export class Limits implements RequestControl {
   private lend(call: Call): boolean | Promise<boolean> {
     const used = call.row.llm_total_tokens == null ? null : recorded(call);
     const member = this.routed.get(call)?.reservation ?? null;
-    const ofMember = used === null || member === null ? undefined : this.parts.counters.part(member, ofLastAttempt(used, call.attempts.map(attempted)));
+    const ofMember = used === null || member === null ? undefined : this.parts.counters.part(member, ofLastAttempt(used, call.attempts));
     const lent = this.lending.lend(call, used);
     return ofMember instanceof Promise ? Promise.all([lent, ofMember]).then(([given]) => given) : lent;
   }
@@ -401,7 +406,7 @@ export class Limits implements RequestControl {
     const { reservation } = call;
     const routed = this.routed.get(call);
     const actual = recorded(call);
-    if (routed !== undefined) this.leaveMember(call, routed, ofLastAttempt(actual, call.attempts.map(attempted)));
+    if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
     if (reservation === null) return null;
     call.reservation = null;
     const again = this.lending.takenAgain(call);
