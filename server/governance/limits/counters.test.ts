@@ -141,13 +141,13 @@ for (const home of homes) {
       expect((await tryCall(counters, aside, demand())).outcome.kind).toBe("admitted");
     });
 
-    test("a call that never left gives its request back", async () => {
+    test.each([["its request", "requests", demand()], ["the tool calls it told of", "tool_calls", demand(0, 0, 2)]] as const)("a call that never left gives back %s", async (_name, measure, wants) => {
       const { counters, tenantId } = home.make({ now: NOON });
-      const of = await warmed(counters, plan(tenantId, { windows: [window("w", "requests", 1)] }), NOON);
-      const first = await tryCall(counters, of, demand());
-      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("denied");
-      await counters.settle({ id: first.id, plan: of, demand: demand() }, nothing);
-      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("admitted");
+      const of = await warmed(counters, plan(tenantId, { windows: [window("w", measure, measure === "requests" ? 1 : 2)] }), NOON);
+      const first = await tryCall(counters, of, wants);
+      expect((await tryCall(counters, of, wants)).outcome.kind).toBe("denied");
+      await counters.settle({ id: first.id, plan: of, demand: wants }, nothing);
+      expect((await tryCall(counters, of, wants)).outcome.kind).toBe("admitted");
     });
 
     test("tokens and dollars a minute are charged afterwards, and an empty bucket locks its scope", async () => {

@@ -175,7 +175,7 @@ export function beginsAtZero({ since }: Plan, window: WindowLimit): boolean {
   return since !== undefined && window.startsAt > since;
 }
 
-/** What settling changes of what was taken at once: a call that never left gives its request back. */
-export function givenBack(window: WindowLimit, actual: Actual): number {
-  return window.measure === "requests" ? 1 - actual.requests : 0;
+/** What settling gives back of what was taken at once: of a call that never left, all of it. */
+export function givenBack(window: WindowLimit, demand: Demand, actual: Actual): number {
+  return actual.requests === 0 ? takenAtOnce(window, demand) : 0;
 }

@@ -200,7 +200,7 @@ export class ValkeyCounters implements Counters {
     const { id, plan, owner, generation } = held;
     const demand = held.parted ? HELD_NOTHING : held.demand;
     const tenant = this.tenant(plan.tenantId);
-    const reply = (await this.run(SETTLE, tenant, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros), owner === tenant.owner ? told(tenant) : "", parting ? "1" : "0"])) as unknown[];
+    const reply = (await this.run(SETTLE, tenant, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros), owner === tenant.owner ? told(tenant) : "", parting ? "1" : "0", text(held.demand.toolCalls)])) as unknown[];
     return reply.map(Number);
   }
 
