@@ -61,7 +61,7 @@ export function noteRequest(call: Call): void {
  * More than one attempt is told one by one, and so is one that failed; a single one that served is told by the row's own
  * fields. What a cache answered for a routing group names a member that was not asked.
  */
-function noteAttempts({ row, attempts, route }: Call): void {
+export function noteAttempts({ row, attempts, route }: Call): void {
   const unasked = row.llm_cache_hit === true && route?.group != null;
   if (attempts.length < 2 && (attempts[0]?.outcome ?? "served") === "served" && !unasked) return;
   const told = attempts.map(({ model, provider, outcome, status, durationMs, usage, costMicros }) => ({

@@ -36,7 +36,7 @@ export interface Dispatch {
 }
 
 export interface DispatchParts extends AttemptParts, ConversationParts {
-  /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded: then it does not leave. */
+  /** The begin marker: written before the call leaves, and anew before it leaves for another attempt. Throws when calls can no longer be recorded: then it does not leave. */
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
   readonly health: MemberHealth;
@@ -83,7 +83,6 @@ class Journey {
   private readonly spent = new Set<ModelEntry>();
   private readonly tried = new Set<ModelEntry>();
   private retriesLeft: number;
-  private begun = false;
   /** What the first choice came to, of which the row tells once another is asked. */
   private firstFailure: string | null = null;
   /** An attempt was made since the last wait: the next one waits before it. */
@@ -278,10 +277,8 @@ class Journey {
       row.llm_used_fallback = true;
       row.llm_fallback_reason ??= this.firstFailure ?? "no_healthy_member";
     }
-    if (this.begun) return null;
     try {
       parts.begin(call);
-      this.begun = true;
       return null;
     } catch (error) {
       return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
