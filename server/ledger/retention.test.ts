@@ -151,6 +151,11 @@ test("the rows of a tenant that is gone are held to the retention it had", async
   at += 10 * DAY;
   await retain();
   expect(await counted(`id = '${id}' AND client_ip IS NULL`)).toBe(1);
+  const open = () => sql`SELECT FROM runs WHERE root_task_id = ${id} AND state = 'open'`.execute(database.db);
+  expect((await open()).rows).toHaveLength(1);
+  at += 40 * DAY;
+  await retain();
+  expect((await open()).rows).toEqual([]);
 });
 
 test("what people said of runs goes with the runs", async () => {
@@ -168,9 +173,9 @@ test("what people said of runs goes with the runs", async () => {
 
 test("an hour goes with its last run, and tells of those that are still open until then", async () => {
   const root_task_id = "open for long";
-  const told = async () => (await sql`SELECT hour::text, runs, open, completed, cancelled, calls, prompt_tokens FROM run_hourly WHERE tenant_id = 'short' AND resource_group_id = 'slow' ORDER BY hour`.execute(database.db)).rows;
+  const told = async () => (await sql`SELECT hour::text, runs, open, completed, cancelled, calls, prompt_tokens FROM run_hourly WHERE tenant_id = 'long' AND resource_group_id = 'slow' ORDER BY hour`.execute(database.db)).rows;
   const shipped = async (fields: object) => {
-    await call(at, { tenant_id: "short", resource_group_id: "slow", llm_prompt_tokens: 10, ...fields });
+    await call(at, { resource_group_id: "slow", llm_prompt_tokens: 10, ...fields });
     await ledger.shipped();
   };
   at = Date.UTC(2026, 8, 1, 12);
@@ -190,10 +195,10 @@ test("an hour goes with its last run, and tells of those that are still open unt
 test("hours that went while runs of them were open are what those runs say after the update", async () => {
   const all = () => sql`SELECT tenant_id, resource_group_id, hour::text, runs, open, calls, prompt_tokens FROM run_hourly WHERE runs <> 0 ORDER BY 1, 2, 3`.execute(database.db);
   at += DAY;
-  await call(at, { tenant_id: "short", resource_group_id: "slow" });
+  await call(at, { resource_group_id: "slow" });
   await ledger.shipped();
   const meant = (await all()).rows;
-  await sql`DELETE FROM run_hourly WHERE tenant_id = 'short'`.execute(database.db);
+  await sql`DELETE FROM run_hourly WHERE tenant_id = 'long'`.execute(database.db);
   await sql`DROP TRIGGER runs_deleted ON runs`.execute(database.db);
   await sql`DROP FUNCTION runs_deleted`.execute(database.db);
   await database.db.transaction().execute(async (trx) => sql.raw(await readFile(new URL("../store/migrations/0087_pruned_run_hours.sql", import.meta.url), "utf8")).execute(trx));
