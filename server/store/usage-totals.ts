@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { microsFromUsd } from "../kernel/money.ts";
 import type { Database } from "./database.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
 
@@ -52,10 +53,34 @@ export async function runTotal(db: Database, tenantId: string, rootTaskId: strin
   return rows[0] as RunTotal;
 }
 
+/** What one call came to. */
+export interface CallTotal {
+  readonly tokens: number;
+  readonly micros: number;
+  readonly requests: number;
+  /** What each of its attempts used, where it tells of them. */
+  readonly attempts: readonly { readonly tokens: number; readonly micros: number }[] | null;
+}
+
 /** What single calls came to, of those that are shipped. */
-export async function callTotals(db: Database, tenantId: string, ids: readonly string[]): Promise<{ id: string; tokens: number; micros: number; requests: number }[]> {
-  const { rows } = await sql<{ id: string; tokens: number; micros: number; requests: number }>`
-    SELECT id, CASE WHEN llm_model_used IS NULL THEN 0 ELSE 1 END AS requests, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros
+export async function callTotals(db: Database, tenantId: string, ids: readonly string[]): Promise<(CallTotal & { readonly id: string })[]> {
+  const { rows } = await sql<Omit<CallTotal, "attempts"> & { id: string; attempts: unknown }>`
+    SELECT id, CASE WHEN llm_model_used IS NULL THEN 0 ELSE 1 END AS requests, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros,
+      custom_metadata->'attempts' AS attempts
     FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ANY(${ids as string[]})`.execute(db);
-  return rows;
+  return rows.map((row) => ({ ...row, attempts: Array.isArray(row.attempts) ? partsOf(row, row.attempts as ToldAttempt[]) : null }));
+}
+
+interface ToldAttempt {
+  readonly prompt_tokens?: number;
+  readonly completion_tokens?: number;
+  readonly cost_usd?: number | null;
+}
+
+/** What a call used of which no attempt tells was the last one's. */
+function partsOf({ tokens, micros }: { tokens: number; micros: number }, told: readonly ToldAttempt[]): { tokens: number; micros: number }[] {
+  const parts = told.map((one) => ({ tokens: (one.prompt_tokens ?? 0) + (one.completion_tokens ?? 0), micros: microsFromUsd(one.cost_usd ?? 0) }));
+  const others = parts.slice(0, -1);
+  const left = { tokens: others.reduce((rest, part) => rest - part.tokens, tokens), micros: others.reduce((rest, part) => rest - part.micros, micros) };
+  return parts.length === 0 ? [] : [...others, { tokens: Math.max(0, left.tokens), micros: Math.max(0, left.micros) }];
 }

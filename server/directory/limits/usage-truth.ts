@@ -1,11 +1,12 @@
 import type { Database } from "../../store/database.ts";
-import { callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import { type CallTotal, callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
 import { type HourlyCount, toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
 /** How the calls of the gateway's own are filed, of which the truth counts no request. */
 export type { OwnCall } from "../../store/own-calls.ts";
+export type { CallTotal } from "../../store/usage-totals.ts";
 
 interface GroupUse {
   readonly groupId: string;
@@ -97,9 +98,9 @@ export class UsageTruth {
   }
 
   /** What the rows of these calls say; of an interrupted call nothing. Ids without a row are not in it. */
-  async calls(tenantId: string, ids: readonly string[]): Promise<Map<string, { tokens: number; micros: number; requests: number }>> {
+  async calls(tenantId: string, ids: readonly string[]): Promise<Map<string, CallTotal>> {
     const rows = await within(callTotals(this.db, tenantId, ids));
-    return new Map(rows.map(({ id, tokens, micros, requests }) => [id, { tokens, micros, requests }]));
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** Calls that ask for the same at once share one read. */

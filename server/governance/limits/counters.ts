@@ -1,3 +1,5 @@
+import type { CallTotal } from "../../directory/limits/usage-truth.ts";
+
 /**
  * What the two homes of counters (in this process, in Valkey) both do: one `admit` that checks and takes everything a
  * call needs at all its scopes in one atomic step, and one `settle` that puts the actual use in its place. Amounts are
@@ -132,7 +134,7 @@ export interface Counters {
 }
 
 /** What the rows of these calls say, as far as they are in the database. */
-export type RowsOf = (tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly tokens: number; readonly micros: number; readonly requests: number }>>;
+export type RowsOf = (tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, CallTotal>>;
 
 /** What a call takes of a window while it is in flight. A soft window takes nothing before the actual use is known. */
 export function heldOf(window: WindowLimit, demand: Demand): number {

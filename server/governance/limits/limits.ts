@@ -175,7 +175,7 @@ export class Limits implements RequestControl {
     this.leaveMember(call, routed, attempted);
     const plan = this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan);
     if (plan.scopes.length === 0) return null;
-    const arriving: Arriving = { ...routed.arriving, id: `${call.id}/${routed.tries++}`, model, plan, worst: null };
+    const arriving: Arriving = { ...routed.arriving, id: `${call.id}/${call.attempts.length}/${routed.tries++}`, model, plan, worst: null };
     return this.pass(arriving, (spent) => {
       routed.reservation = { id: arriving.id, plan, demand: arriving.demand };
       routed.attemptsBefore = call.attempts.length;

@@ -119,7 +119,7 @@ describe("a process that was taken for dead comes back and ships what it had rec
       await Promise.all([lives.warming.reconcile(NOON), back.warming.reconcile(NOON)]);
       expect(await spent(lives)).toBe(50);
       // Nobody counts it a second time, whoever looks after it.
-      await lives.counters.resolve(async (_tenant, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 30, requests: 1 }])));
+      await lives.counters.resolve(async (_tenant, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 30, requests: 1, attempts: null }])));
       await back.warming.reconcile(NOON);
       expect(await spent(back)).toBe(50);
     });
