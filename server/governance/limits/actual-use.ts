@@ -1,7 +1,7 @@
 import { microsFromUsd } from "../../kernel/money.ts";
 import { inputTokens } from "../../wire/usage.ts";
 import type { Attempt, Call } from "../call.ts";
-import { type Actual, without } from "./counters.ts";
+import { type Actual, type Demand, without } from "./counters.ts";
 
 /** What the call used, as its row tells it. */
 export function recorded({ row }: Call): Actual {
@@ -21,4 +21,10 @@ export function attempted({ usage, costMicros }: Attempt): Actual {
 /** The part of the last attempt: the row's totals hold those before it too. */
 export function ofLastAttempt(total: Actual, attempts: readonly Attempt[]): Actual {
   return attempts.slice(0, -1).map(attempted).reduce(without, total);
+}
+
+/** What must be held for what failed attempts used. */
+export function demandOfFailed(attempts: readonly Attempt[]): Demand {
+  const used = attempts.map(attempted);
+  return { tokens: used.reduce((sum, { input, output }) => sum + input + output, 0), micros: used.reduce((sum, { micros }) => sum + micros, 0), toolCalls: 0 };
 }
