@@ -23,6 +23,7 @@ import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { forget } from "./record/forget.ts";
 import { openCall } from "./record/open.ts";
+import { rowUnderWay } from "./record/under-way.ts";
 import { streamUsage } from "./routing/attempt.ts";
 import { type Dispatch, dispatch, type DispatchParts } from "./routing/dispatch.ts";
 import { readBody } from "./read-body.ts";
@@ -86,7 +87,7 @@ export class Road {
     this.clock = parts.clock;
     this.listeners = new Listeners(parts);
     const engines: EngineParts = { engines: parts.guardrailEngines, nest: (parent, errand) => this.nest(parent, errand) };
-    this.models = dispatch({ ...parts, engines, begin: (call) => parts.ledger.begin(call.row), timeoutMs: parts.upstreamTimeoutMs });
+    this.models = dispatch({ ...parts, engines, begin: (call) => parts.ledger.begin(rowUnderWay(call)), timeoutMs: parts.upstreamTimeoutMs });
     this.cache = new SemanticCache({ stored: parts.storedAnswers, clock: parts.clock, log: parts.log, nest: (parent, errand) => this.nest(parent, errand) });
     this.policies = new SemanticPolicies({ nest: (parent, errand) => this.nest(parent, errand), clock: parts.clock, log: parts.log, fallbackModel: parts.judgeModel, idleMs: parts.upstreamTimeoutMs });
     this.guardrails = new Guardrails({ ...engines, idleMs: parts.upstreamTimeoutMs });

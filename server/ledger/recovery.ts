@@ -33,6 +33,8 @@ export class ChainUnproven extends Error {
   }
 }
 
+const INTERRUPTED = "gateway_interrupted";
+
 interface ResumeParts {
   readonly db: Database;
   readonly scan: JournalScan | null;
@@ -84,12 +86,18 @@ function isSigned(head: ChainHead, last: LastCheckpoint | null, chainId: string,
   return invalid === null && checkpoint?.chainId === chainId && checkpoint.chainSeq === head.seq && checkpoint.rowHash === head.hash;
 }
 
-/** The row of a call that was under way when its gateway died: everything its begin marker knew, and how it ended. */
+/**
+ * The row of a call that was under way when its gateway died: everything its begin marker knew, and how it ended. A marker
+ * that tells of attempts was written before one more.
+ */
 export function interruptedRow(marker: AuditRow): AuditRow {
+  const told = (marker.custom_metadata as { attempts?: object[] } | null | undefined)?.attempts;
+  const underWay = { model: marker.llm_model_used, provider: marker.llm_provider, outcome: INTERRUPTED, status: null, duration_ms: null };
   return {
     ...marker,
+    ...(told === undefined ? {} : { custom_metadata: { ...(marker.custom_metadata as object), attempts: [...told, underWay] } }),
     success: false,
-    error_type: "gateway_interrupted",
+    error_type: INTERRUPTED,
     error_message: "The gateway process ended before this call did; what its upstream did is not known.",
   };
 }

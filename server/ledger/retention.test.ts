@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { sql } from "kysely";
 import { ulid as ulidAt } from "ulid";
@@ -150,6 +151,11 @@ test("the rows of a tenant that is gone are held to the retention it had", async
   at += 10 * DAY;
   await retain();
   expect(await counted(`id = '${id}' AND client_ip IS NULL`)).toBe(1);
+  const open = () => sql`SELECT FROM runs WHERE root_task_id = ${id} AND state = 'open'`.execute(database.db);
+  expect((await open()).rows).toHaveLength(1);
+  at += 40 * DAY;
+  await retain();
+  expect((await open()).rows).toEqual([]);
 });
 
 test("what people said of runs goes with the runs", async () => {
@@ -163,4 +169,39 @@ test("what people said of runs goes with the runs", async () => {
   at += 2 * DAY;
   await retain();
   expect(await said()).toEqual([]);
+});
+
+test("an hour goes with its last run, and tells of those that are still open until then", async () => {
+  const root_task_id = "open for long";
+  const told = async () => (await sql`SELECT hour::text, runs, open, completed, cancelled, calls, prompt_tokens FROM run_hourly WHERE tenant_id = 'long' AND resource_group_id = 'slow' ORDER BY hour`.execute(database.db)).rows;
+  const shipped = async (fields: object) => {
+    await call(at, { resource_group_id: "slow", llm_prompt_tokens: 10, ...fields });
+    await ledger.shipped();
+  };
+  at = Date.UTC(2026, 8, 1, 12);
+  const hour = "2026-09-01 12:00:00+00";
+  await shipped({ root_task_id });
+  await shipped({ run_end_state: "completed" });
+  expect(await told()).toEqual([{ hour, runs: 2, open: 1, completed: 1, cancelled: 0, calls: 2, prompt_tokens: 20 }]);
+  at += 61 * DAY;
+  await retain();
+  expect(await told()).toEqual([{ hour, runs: 1, open: 1, completed: 0, cancelled: 0, calls: 1, prompt_tokens: 10 }]);
+  await shipped({ root_task_id, run_end_state: "cancelled" });
+  expect(await told()).toEqual([{ hour, runs: 1, open: 0, completed: 0, cancelled: 1, calls: 2, prompt_tokens: 20 }]);
+  await retain();
+  expect(await told()).toEqual([]);
+});
+
+test("hours that went while runs of them were open are what those runs say after the update", async () => {
+  const all = () => sql`SELECT tenant_id, resource_group_id, hour::text, runs, open, calls, prompt_tokens FROM run_hourly WHERE runs <> 0 ORDER BY 1, 2, 3`.execute(database.db);
+  at += DAY;
+  await call(at, { resource_group_id: "slow" });
+  await ledger.shipped();
+  const meant = (await all()).rows;
+  await sql`DELETE FROM run_hourly WHERE tenant_id = 'long'`.execute(database.db);
+  await sql`DROP TRIGGER runs_deleted ON runs`.execute(database.db);
+  await sql`DROP FUNCTION runs_deleted`.execute(database.db);
+  await database.db.transaction().execute(async (trx) => sql.raw(await readFile(new URL("../store/migrations/0087_pruned_run_hours.sql", import.meta.url), "utf8")).execute(trx));
+  expect((await all()).rows).toEqual(meant);
+  expect(meant).not.toEqual([]);
 });

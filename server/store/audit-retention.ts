@@ -72,15 +72,19 @@ export async function reduceArrivals(client: pg.PoolClient, which: string, param
   await client.query(prepared(REDUCE_ARRIVALS(which), parameters));
 }
 
-/** Removes ended runs that started before `before`, their hours, and what people said before of runs that are gone. */
+/**
+ * Removes ended runs that started before `before`, hours of which no run is left, and what people said before of runs
+ * that are gone. Of a tenant that is gone nobody ends the runs that are open: they go with the others.
+ */
 export async function pruneRuns(db: Database, tenantId: string, before: Date): Promise<number> {
-  await sql`DELETE FROM run_hourly WHERE tenant_id = ${tenantId} AND hour < date_trunc('hour', ${before}::timestamptz, 'UTC')`.execute(db);
   for (let total = 0; ; ) {
     const { numAffectedRows } = await sql`
-      DELETE FROM runs WHERE (tenant_id, root_task_id) IN (SELECT tenant_id, root_task_id FROM runs WHERE tenant_id = ${tenantId} AND started_at < ${before} AND state <> 'open' LIMIT ${BATCH})`.execute(db);
+      DELETE FROM runs WHERE (tenant_id, root_task_id) IN (SELECT tenant_id, root_task_id FROM runs WHERE tenant_id = ${tenantId} AND started_at < ${before}
+          AND (state <> 'open' OR NOT EXISTS (SELECT FROM tenants WHERE id = ${tenantId})) LIMIT ${BATCH})`.execute(db);
     const pruned = Number(numAffectedRows ?? 0);
     total += pruned;
     if (pruned === BATCH) continue;
+    await sql`DELETE FROM run_hourly WHERE tenant_id = ${tenantId} AND hour < ${before} AND runs = 0`.execute(db);
     await sql`DELETE FROM run_feedback f WHERE tenant_id = ${tenantId} AND updated_at < ${before} AND NOT EXISTS (SELECT FROM runs r WHERE r.tenant_id = f.tenant_id AND r.root_task_id = f.root_task_id)`.execute(db);
     return total;
   }

@@ -100,8 +100,7 @@ export async function recordHealth(db: Database | Trx, tenantId: string, modelId
   return rows[0]?.news ?? false;
 }
 
-/** Names of the tenant's models by id. */
-export async function modelNames(db: Database, tenantId: string): Promise<Map<string, string>> {
-  const rows = await db.selectFrom("models").select(["id", "name"]).where("tenant_id", "=", tenantId).execute();
-  return new Map(rows.map((row) => [row.id, row.name]));
+/** The model gives up its name: what is recorded of it under that name until now stays its own. */
+export async function noteFormerName(trx: Trx, { id, tenant_id, name }: Pick<ModelRow, "id" | "tenant_id" | "name">, until: Date): Promise<void> {
+  await trx.insertInto("former_model_names").values({ tenant_id, name, until, model_id: id }).onConflict((conflict) => conflict.doNothing()).execute();
 }

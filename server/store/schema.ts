@@ -260,7 +260,6 @@ export interface UsageHourlyTable {
   completion_tokens: number;
   cost_micro_usd: number;
   unpriced_requests: number;
-  tool_results: number;
 }
 
 export interface KeptSignatureTable {
@@ -319,6 +318,8 @@ export interface Schema {
   audit_keys: AuditKeyTable;
   usage_hourly: UsageHourlyTable;
   usage_daily: Omit<UsageHourlyTable, "hour" | "api_key_id"> & { day: Stamp };
+  model_usage_daily: { tenant_id: string; day: Stamp; resource_group_id: string; model_id: string; requests: number; tokens: number; cost_micro_usd: number };
+  former_model_names: { tenant_id: string; name: string; until: Date; model_id: string };
   gone_groups: { tenant_id: string; group_id: string; heir_id: string };
   group_policies: GroupPolicyTable;
   alerts: AlertTable;

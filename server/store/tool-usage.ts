@@ -5,8 +5,8 @@ import { HEIR, HEIRS } from "./usage-totals.ts";
 /** How often a group itself did something in one hour, with `item`. */
 export interface HourlyCount {
   readonly resource_group_id: string;
-  /** The tool server called, or the model asked. */
-  readonly item: string;
+  /** The tool server called, or the model asked; null: any of them. */
+  readonly item: string | null;
   /** Milliseconds since the epoch. */
   readonly hour: number;
   readonly count: number;
@@ -32,15 +32,15 @@ const IN_DAY = (at: number) => {
 /** Calls of tool servers in the day of `at`, milliseconds. Days are UTC. */
 export async function toolUsageOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
-    SELECT ${sql.raw(HEIR)} AS resource_group_id, server_id AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, calls AS count
-    FROM tool_usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)}`.execute(db);
+    SELECT ${sql.raw(HEIR)} AS resource_group_id, server_id AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, sum(calls)::bigint AS count
+    FROM tool_usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY GROUPING SETS ((1, 2, 3), (1, 3))`.execute(db);
   return rows;
 }
 
 /** Results of tool calls that requests to models carried, in the day of `at`. */
 export async function toolResultsOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
-    SELECT ${sql.raw(HEIR)} AS resource_group_id, llm_model_used AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, sum(tool_results)::bigint AS count
-    FROM usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} AND tool_results > 0 GROUP BY 1, 2, 3`.execute(db);
+    SELECT ${sql.raw(HEIR)} AS resource_group_id, nullif(model_id, '') AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, results AS count
+    FROM tool_results_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)}`.execute(db);
   return rows;
 }

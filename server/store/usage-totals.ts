@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { microsFromUsd } from "../kernel/money.ts";
 import type { Database } from "./database.ts";
 import { MADE_BY_CALLER } from "./own-calls.ts";
 
@@ -6,10 +7,11 @@ import { MADE_BY_CALLER } from "./own-calls.ts";
 export const HEIR = "coalesce(heir.heir_id::text, u.resource_group_id)";
 export const HEIRS = "LEFT JOIN gone_groups heir ON heir.tenant_id = u.tenant_id AND heir.group_id = u.resource_group_id";
 
-/** What a group itself used of one model since the first of the month, and of that today. Days are UTC. */
+/** What a group itself used since the first of the month, and of that today: of one model, or of all. Days are UTC. */
 export interface UsageTotal {
   readonly resource_group_id: string;
-  readonly llm_model_used: string;
+  /** Null: of all models. */
+  readonly model_id: string | null;
   readonly month_requests: number;
   readonly month_tokens: number;
   readonly month_micros: number;
@@ -20,14 +22,16 @@ export interface UsageTotal {
 
 /** `day` is the day meant, as `2026-11-21`; its month is the month meant. */
 export async function usageTotals(db: Database, tenantId: string, day: string): Promise<UsageTotal[]> {
+  const inMonth = sql`u.tenant_id = ${tenantId} AND day >= date_trunc('month', ${day}::date) AND day < date_trunc('month', ${day}::date) + interval '1 month'`;
   const { rows } = await sql<UsageTotal>`
-    SELECT ${sql.raw(HEIR)} AS resource_group_id, llm_model_used,
-      sum(requests) AS month_requests, sum(prompt_tokens + completion_tokens) AS month_tokens, sum(cost_micro_usd) AS month_micros,
+    SELECT resource_group_id, model_id, sum(requests) AS month_requests, sum(tokens) AS month_tokens, sum(micros) AS month_micros,
       coalesce(sum(requests) FILTER (WHERE day = ${day}::date), 0) AS day_requests,
-      coalesce(sum(prompt_tokens + completion_tokens) FILTER (WHERE day = ${day}::date), 0) AS day_tokens,
-      coalesce(sum(cost_micro_usd) FILTER (WHERE day = ${day}::date), 0) AS day_micros
-    FROM usage_daily u ${sql.raw(HEIRS)}
-    WHERE u.tenant_id = ${tenantId} AND day >= date_trunc('month', ${day}::date) AND day < date_trunc('month', ${day}::date) + interval '1 month'
+      coalesce(sum(tokens) FILTER (WHERE day = ${day}::date), 0) AS day_tokens,
+      coalesce(sum(micros) FILTER (WHERE day = ${day}::date), 0) AS day_micros
+    FROM (
+      SELECT ${sql.raw(HEIR)} AS resource_group_id, NULL AS model_id, day, requests, prompt_tokens + completion_tokens AS tokens, cost_micro_usd AS micros FROM usage_daily u ${sql.raw(HEIRS)} WHERE ${inMonth}
+      UNION ALL
+      SELECT ${sql.raw(HEIR)}, model_id, day, requests, tokens, cost_micro_usd FROM model_usage_daily u ${sql.raw(HEIRS)} WHERE ${inMonth}) AS used
     GROUP BY 1, 2`.execute(db);
   return rows;
 }
@@ -49,10 +53,34 @@ export async function runTotal(db: Database, tenantId: string, rootTaskId: strin
   return rows[0] as RunTotal;
 }
 
+/** What one call came to. */
+export interface CallTotal {
+  readonly tokens: number;
+  readonly micros: number;
+  readonly requests: number;
+  /** What each of its attempts used, where it tells of them. */
+  readonly attempts: readonly { readonly tokens: number; readonly micros: number }[] | null;
+}
+
 /** What single calls came to, of those that are shipped. */
-export async function callTotals(db: Database, tenantId: string, ids: readonly string[]): Promise<{ id: string; tokens: number; micros: number; requests: number }[]> {
-  const { rows } = await sql<{ id: string; tokens: number; micros: number; requests: number }>`
-    SELECT id, CASE WHEN llm_model_used IS NULL THEN 0 ELSE 1 END AS requests, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros
+export async function callTotals(db: Database, tenantId: string, ids: readonly string[]): Promise<(CallTotal & { readonly id: string })[]> {
+  const { rows } = await sql<Omit<CallTotal, "attempts"> & { id: string; attempts: unknown }>`
+    SELECT id, CASE WHEN llm_model_used IS NULL THEN 0 ELSE 1 END AS requests, coalesce(llm_prompt_tokens, 0) + coalesce(llm_completion_tokens, 0) AS tokens, coalesce(round(llm_estimated_cost_usd * 1000000), 0) AS micros,
+      custom_metadata->'attempts' AS attempts
     FROM audit_rows WHERE tenant_id = ${tenantId} AND id = ANY(${ids as string[]})`.execute(db);
-  return rows;
+  return rows.map((row) => ({ ...row, attempts: Array.isArray(row.attempts) ? partsOf(row, row.attempts as ToldAttempt[]) : null }));
+}
+
+interface ToldAttempt {
+  readonly prompt_tokens?: number;
+  readonly completion_tokens?: number;
+  readonly cost_usd?: number | null;
+}
+
+/** What a call used of which no attempt tells was the last one's. */
+function partsOf({ tokens, micros }: { tokens: number; micros: number }, told: readonly ToldAttempt[]): { tokens: number; micros: number }[] {
+  const parts = told.map((one) => ({ tokens: (one.prompt_tokens ?? 0) + (one.completion_tokens ?? 0), micros: microsFromUsd(one.cost_usd ?? 0) }));
+  const others = parts.slice(0, -1);
+  const left = { tokens: others.reduce((rest, part) => rest - part.tokens, tokens), micros: others.reduce((rest, part) => rest - part.micros, micros) };
+  return parts.length === 0 ? [] : [...others, { tokens: Math.max(0, left.tokens), micros: Math.max(0, left.micros) }];
 }

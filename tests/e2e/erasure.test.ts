@@ -39,9 +39,9 @@ const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly 
 const KNOW_IDS = ["admin_log", "config_changes", "data_erasures"];
 /** What administrators made, totals, chains, and what lives for moments, is sealed, or knows no person. What blocks know of erased rows, hashes of their values, is forgotten with them. */
 const ABOUT_NOBODY = [
-  "admin_log_checkpoints", "admin_log_head", "admin_users", "alerts", "argument_policies", "argument_policy_groups", "audit_block_values", "audit_blocks", "audit_chains", "audit_checkpoints", "audit_keys", "audit_late_rows", "audit_retention", "config_version", "conversation_notices", "end_user_groups", "gone_groups", "gone_tenants", "group_policies", "guardrail_configs",
-  "kept_signatures", "mcp_server_snapshots", "mcp_servers", "models", "notice_configs", "oauth_upstream_clients", "providers", "resource_group_end_user_groups", "resource_group_models", "resource_group_virtual_models", "resource_groups", "routing_groups", "run_hourly", "schema_migrations",
-  "semantic_cache_config_groups", "semantic_cache_configs", "semantic_policies", "semantic_policy_groups", "server_config_groups", "server_configs", "tenants", "tool_letters", "tool_sessions", "tool_usage_hourly", "usage_daily", "usage_hourly", "virtual_servers",
+  "admin_log_checkpoints", "admin_log_head", "admin_users", "alerts", "argument_policies", "argument_policy_groups", "audit_block_values", "audit_blocks", "audit_chains", "audit_checkpoints", "audit_keys", "audit_late_rows", "audit_retention", "config_version", "conversation_notices", "end_user_groups", "former_model_names", "gone_groups", "gone_tenants", "group_policies", "guardrail_configs",
+  "kept_signatures", "mcp_server_snapshots", "mcp_servers", "model_usage_daily", "models", "notice_configs", "oauth_upstream_clients", "providers", "resource_group_end_user_groups", "resource_group_models", "resource_group_virtual_models", "resource_groups", "routing_groups", "run_hourly", "schema_migrations",
+  "semantic_cache_config_groups", "semantic_cache_configs", "semantic_policies", "semantic_policy_groups", "server_config_groups", "server_configs", "tenants", "tool_letters", "tool_results_hourly", "tool_sessions", "tool_usage_hourly", "usage_daily", "usage_hourly", "virtual_servers",
 ];
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==";

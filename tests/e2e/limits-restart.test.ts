@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.close();
 });
 
-test("a restart does not begin the tool calls of an hour or a day anew, of a group and of one of its models", async () => {
+test("a restart does not begin the tool calls of an hour or a day anew, of a group and of one of its models, though that was renamed", async () => {
   let gateway = await startGateway({ databaseUrl: database.url });
   const admin = await signIn(gateway.adminUrl);
   const { groupId, apiKey, models } = await serveModels(admin, upstream.baseUrl, ["one", "two"]);
@@ -36,10 +36,11 @@ test("a restart does not begin the tool calls of an hour or a day anew, of a gro
   expect([first.status, (await call("one", 2)).status, (await call("two", 0)).status]).toEqual([200, 429, 200]);
   expect((await rowOf(admin, { id: first.headers.get("x-request-id") })).custom_metadata).toEqual({ tool_results: 2 });
 
+  expect((await admin.request("PATCH", `/v1/admin/llms/${models.one}`, { name: "uno" })).status).toBe(200);
   await gateway.stop();
   gateway = await startGateway({ databaseUrl: database.url, dataDir: gateway.dataDir });
   // Two of three are used of the one model, and two of five in all; what was refused counts nowhere.
-  expect([(await call("one", 2)).status, (await call("one", 1)).status, (await call("two", 3)).status, (await call("two", 2)).status, (await call("two", 1)).status]).toEqual([429, 200, 429, 200, 429]);
+  expect([(await call("uno", 2)).status, (await call("uno", 1)).status, (await call("two", 3)).status, (await call("two", 2)).status, (await call("two", 1)).status]).toEqual([429, 200, 429, 200, 429]);
   await gateway.stop();
   await removeDirectory(gateway.dataDir);
 });

@@ -140,6 +140,25 @@ describe("rates", () => {
   });
 });
 
+describe("a routing group whose member uses tokens and then fails", () => {
+  test("is asked again only while a limit that stops hard covers what was used and one attempt more", async () => {
+    const a = await team("again-a");
+    const tenant = { tenant_id: "default" };
+    await world.admin.post("/v1/admin/llm-router/routing-groups", { ...tenant, id: "again", name: "again", mode: "chat", routing_strategy: "ordered", num_retries: 20, allowed_fails: 100 });
+    await world.admin.post("/v1/admin/llms", { ...tenant, name: "spends", model_name: "spent", provider: "fake", mode: "chat", ...PRICED, group_ids: [served.groupId], routing_group_id: "again", routing_weight: 1 });
+    await limit(a.id, { tokens: { daily_limit: 120 } });
+    const asked = () => world.upstream.seen.filter(({ body }) => body.includes('"spent"')).length;
+    const refused = await chat(a.key, { model: "again", stream: true, max_tokens: 1 });
+    // Of its bytes and one token of output the first attempt may come to some 90 tokens, and comes to 16.
+    const row = await rowOf(world.admin, { resource_group_id: a.id });
+    expect([refused.status, row.error_type, row.llm_total_tokens, asked()]).toEqual([429, "usage_limit_reached", 32, 2]);
+    await limit(a.id, { tokens: { daily_limit: 1_000 } });
+    expect([(await chat(a.key, { model: "again", stream: true, max_tokens: 1 })).status, asked()]).toEqual([502, 23]);
+    // All that was held is free again.
+    expect((await chat(a.key, { max_tokens: 450 })).status).toBe(200);
+  });
+});
+
 describe("one model", () => {
   test("its own limit in a group holds beside the group's, through a routing group too, where another member serves then", async () => {
     const a = await team("model-a");

@@ -68,7 +68,7 @@ for (const [name, moment, surface] of cases) {
     const rows = await rowsOf(admin, { correlation_id: ids }, ROUNDS);
     expect(rows.map((row) => row.correlation_id).toSorted()).toEqual(ids.toSorted());
     for (const row of rows) {
-      if (moment === "before the head") expect(row).toMatchObject({ success: false, error_type: "client_disconnected", http_status_code: 499, llm_fallback_reason: "client_disconnected", custom_metadata: { attempts: [{ outcome: "client_disconnected", status: null }] } });
+      if (moment === "before the head") expect(row).toMatchObject({ success: false, error_type: "client_disconnected", http_status_code: 499, llm_fallback_reason: null, custom_metadata: { attempts: [{ outcome: "client_disconnected", status: null }] } });
       if (moment === "in mid-stream") {
         expect(row).toMatchObject({ success: false, error_type: "client_disconnected", http_status_code: 200, tags: ["usage_estimated"] });
         expect(row.llm_completion_tokens).toBeGreaterThan(0);

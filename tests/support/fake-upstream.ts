@@ -106,6 +106,8 @@ export function startFakeUpstream(): FakeUpstream {
           return stream(STREAM_FRAMES.slice(0, 3), { tear: true });
         case "short":
           return stream(STREAM_FRAMES.slice(0, 3));
+        case "spent":
+          return stream([USAGE_FRAME]);
         case "hold":
           return stream([...STREAM_FRAMES, ...usage, DONE], { holdAfter: 2 });
         case "tools":

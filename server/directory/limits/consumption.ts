@@ -1,7 +1,6 @@
 import type { Consumption } from "@gatehouse/contracts/limits";
 import { microsFromUsd, usdFromMicros } from "../../kernel/money.ts";
 import { readPolicyRows } from "../../store/group-policies.ts";
-import { modelNames } from "../../store/models.ts";
 import { type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
@@ -30,7 +29,7 @@ export function limitTypeOf(quota: Quota): string {
 /** Each quota the group draws on, its own first, with what its branch used in the open window and which groups used it. */
 export async function consumptionOf(directory: Directory, tenantId: string, groupId: string): Promise<Consumption> {
   const now = directory.clock.now();
-  const [rows, totals, names] = await Promise.all([readPolicyRows(directory.db, tenantId), usageTotals(directory.db, tenantId, utcDay(now)), modelNames(directory.db, tenantId)]);
+  const [rows, totals] = await Promise.all([readPolicyRows(directory.db, tenantId), usageTotals(directory.db, tenantId, utcDay(now))]);
   const tree = policyTreeOf(rows);
   const self = tree.node(groupId);
   if (self === undefined) throw notFound("resource group");
@@ -46,8 +45,8 @@ export async function consumptionOf(directory: Directory, tenantId: string, grou
       for (const quota of QUOTAS) {
         const effective = tree.effective(holder.id, "llm_limits", item);
         if (!setsQuota(tree.ownFields(holder.id, "llm_limits", item), effective, quota)) continue;
-        const modelName = item === "" ? null : (names.get(item) ?? null);
-        const drawn = drawnBy(tree, holder.id, quota, modelName, byGroup);
+        const modelId = item === "" ? null : item;
+        const drawn = drawnBy(tree, holder.id, quota, modelId, byGroup);
         const limit = effective.get(quota) as number;
         const current = drawn.reduce((sum, { current: part }) => sum + part, 0);
         const money = quota.startsWith("budget.");
@@ -56,7 +55,7 @@ export async function consumptionOf(directory: Directory, tenantId: string, grou
           group_id: holder.id,
           group_name: holder.name,
           inherited: holder.id !== groupId,
-          model_id: item === "" ? null : item,
+          model_id: modelId,
           limit_type: limitTypeOf(quota),
           current: shown(current),
           limit,
@@ -71,11 +70,11 @@ export async function consumptionOf(directory: Directory, tenantId: string, grou
   return { group_id: groupId, at: new Date(now).toISOString(), limits };
 }
 
-function drawnBy(tree: PolicyTree, holderId: string, quota: Quota, modelName: string | null, byGroup: ReadonlyMap<string, readonly UsageTotal[]>) {
+function drawnBy(tree: PolicyTree, holderId: string, quota: Quota, modelId: string | null, byGroup: ReadonlyMap<string, readonly UsageTotal[]>) {
   const drawn: { group_id: string; group_name: string; current: number }[] = [];
   for (const node of tree.branch(holderId)) {
     let current = 0;
-    for (const total of byGroup.get(node.id) ?? []) if (modelName === null || total.llm_model_used === modelName) current += total[COLUMN[quota]] as number;
+    for (const total of byGroup.get(node.id) ?? []) if (total.model_id === modelId) current += total[COLUMN[quota]] as number;
     if (current > 0) drawn.push({ group_id: node.id, group_name: node.name, current });
   }
   return drawn.sort((a, b) => b.current - a.current);

@@ -1,16 +1,17 @@
 import type { Database } from "../../store/database.ts";
-import { callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import { type CallTotal, callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
 import { type HourlyCount, toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
 
 /** How the calls of the gateway's own are filed, of which the truth counts no request. */
 export type { OwnCall } from "../../store/own-calls.ts";
+export type { CallTotal } from "../../store/usage-totals.ts";
 
 interface GroupUse {
   readonly groupId: string;
   /** Null: of all models. */
-  readonly modelName: string | null;
+  readonly modelId: string | null;
   readonly period: "day" | "month";
   readonly measure: "requests" | "tokens" | "micros";
 }
@@ -29,13 +30,13 @@ export class UsageOfDay {
   }
 
   /** What the group and all below it used; added up once for each question. */
-  ofBranch(tree: PolicyTree, { groupId, modelName, period, measure }: GroupUse): number {
+  ofBranch(tree: PolicyTree, { groupId, modelId, period, measure }: GroupUse): number {
     const column = `${period}_${measure}` as const;
-    const key = `${groupId} ${column} ${modelName ?? ""}`;
+    const key = `${groupId} ${column} ${modelId ?? ""}`;
     let sum = this.sums.get(key);
     if (sum === undefined) {
       sum = 0;
-      for (const { id } of tree.branch(groupId)) for (const total of this.byGroup.get(id) ?? []) if (modelName === null || total.llm_model_used === modelName) sum += total[column];
+      for (const { id } of tree.branch(groupId)) for (const total of this.byGroup.get(id) ?? []) if (total.model_id === modelId) sum += total[column];
       this.sums.set(key, sum);
     }
     return sum;
@@ -50,10 +51,10 @@ class CountsOfDay {
     this.counts = counts;
   }
 
-  /** What the group and all below it did since `since`, milliseconds, the beginning of an hour; a null item is all of them. */
+  /** What the group and all below it did since `since`, milliseconds, the beginning of an hour. */
   ofBranch(tree: PolicyTree, { groupId, item, since }: { readonly groupId: string; readonly item: string | null; readonly since: number }): number {
     const branch = new Set(tree.branch(groupId).map(({ id }) => id));
-    return this.counts.reduce((sum, { resource_group_id: id, item: one, hour, count }) => (branch.has(id) && (item === null || one === item) && hour >= since ? sum + count : sum), 0);
+    return this.counts.reduce((sum, { resource_group_id: id, item: one, hour, count }) => (branch.has(id) && one === item && hour >= since ? sum + count : sum), 0);
   }
 }
 
@@ -97,9 +98,9 @@ export class UsageTruth {
   }
 
   /** What the rows of these calls say; of an interrupted call nothing. Ids without a row are not in it. */
-  async calls(tenantId: string, ids: readonly string[]): Promise<Map<string, { tokens: number; micros: number; requests: number }>> {
+  async calls(tenantId: string, ids: readonly string[]): Promise<Map<string, CallTotal>> {
     const rows = await within(callTotals(this.db, tenantId, ids));
-    return new Map(rows.map(({ id, tokens, micros, requests }) => [id, { tokens, micros, requests }]));
+    return new Map(rows.map((row) => [row.id, row]));
   }
 
   /** Calls that ask for the same at once share one read. */

@@ -5,7 +5,7 @@ import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
 import { bindModels } from "../../store/group-models.ts";
 import { guardrailsAsking } from "../../store/guardrail-configs.ts";
-import { judgesByDefault, modelIdByName, modelStore, recordHealth, type ModelInsert, type ModelPatch, type ModelRow } from "../../store/models.ts";
+import { judgesByDefault, modelIdByName, modelStore, noteFormerName, recordHealth, type ModelInsert, type ModelPatch, type ModelRow } from "../../store/models.ts";
 import { providerById, providerByKey, type ProviderRow } from "../../store/providers.ts";
 import { knownGroups } from "../../store/resource-groups.ts";
 import { cachesEmbeddingWith } from "../../store/semantic-cache-configs.ts";
@@ -105,7 +105,10 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     } as ModelInsert;
   },
   async toPatch(write, tenantId, row, body) {
-    if (body.name !== undefined && body.name !== row.name) await refuseRenamedGuard(write, row);
+    if (body.name !== undefined && body.name !== row.name) {
+      await refuseRenamedGuard(write, row);
+      await noteFormerName(write.trx, row, write.now);
+    }
     const before = await providerById(write.trx, tenantId, row.provider_id);
     if (before === undefined) throw new Error("a model's provider is not there");
     const provider = body.provider === undefined ? before : await providerByKey(write.trx, tenantId, body.provider);

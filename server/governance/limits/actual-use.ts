@@ -1,7 +1,7 @@
 import { microsFromUsd } from "../../kernel/money.ts";
 import { inputTokens } from "../../wire/usage.ts";
 import type { Attempt, Call } from "../call.ts";
-import { type Actual, without } from "./counters.ts";
+import { type Actual, type Demand, without } from "./counters.ts";
 
 /** What the call used, as its row tells it. */
 export function recorded({ row }: Call): Actual {
@@ -14,12 +14,17 @@ export function recorded({ row }: Call): Actual {
 }
 
 /** What a failed attempt used; of one that served the call the row tells. */
-export function attempted(attempt: Attempt | undefined): Actual {
-  const usage = attempt?.usage ?? null;
-  return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: attempt?.costMicros ?? 0 };
+export function attempted({ usage, costMicros }: Attempt): Actual {
+  return { requests: 1, input: usage === null ? 0 : inputTokens(usage), output: usage?.output ?? 0, micros: costMicros ?? 0 };
 }
 
-/** The part of the last attempt: the row's totals hold the failed ones too. */
-export function ofLastAttempt(total: Actual, failed: readonly Actual[]): Actual {
-  return failed.reduce(without, total);
+/** The part of the last attempt: the row's totals hold those before it too. */
+export function ofLastAttempt(total: Actual, attempts: readonly Attempt[]): Actual {
+  return attempts.slice(0, -1).map(attempted).reduce(without, total);
+}
+
+/** What must be held for what failed attempts used. */
+export function demandOfFailed(attempts: readonly Attempt[]): Demand {
+  const used = attempts.map(attempted);
+  return { tokens: used.reduce((sum, { input, output }) => sum + input + output, 0), micros: used.reduce((sum, { micros }) => sum + micros, 0), toolCalls: 0 };
 }

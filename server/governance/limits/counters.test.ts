@@ -141,13 +141,13 @@ for (const home of homes) {
       expect((await tryCall(counters, aside, demand())).outcome.kind).toBe("admitted");
     });
 
-    test("a call that never left gives its request back", async () => {
+    test.each([["its request", "requests", demand()], ["the tool calls it told of", "tool_calls", demand(0, 0, 2)]] as const)("a call that never left gives back %s", async (_name, measure, wants) => {
       const { counters, tenantId } = home.make({ now: NOON });
-      const of = await warmed(counters, plan(tenantId, { windows: [window("w", "requests", 1)] }), NOON);
-      const first = await tryCall(counters, of, demand());
-      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("denied");
-      await counters.settle({ id: first.id, plan: of, demand: demand() }, nothing);
-      expect((await tryCall(counters, of, demand())).outcome.kind).toBe("admitted");
+      const of = await warmed(counters, plan(tenantId, { windows: [window("w", measure, measure === "requests" ? 1 : 2)] }), NOON);
+      const first = await tryCall(counters, of, wants);
+      expect((await tryCall(counters, of, wants)).outcome.kind).toBe("denied");
+      await counters.settle({ id: first.id, plan: of, demand: wants }, nothing);
+      expect((await tryCall(counters, of, wants)).outcome.kind).toBe("admitted");
     });
 
     test("tokens and dollars a minute are charged afterwards, and an empty bucket locks its scope", async () => {
@@ -365,8 +365,25 @@ if (haveValkey) {
       expect((await tryCall(lives, of, demand(0, 70))).outcome.kind).toBe("denied");
       await lives.resolve(async () => new Map());
       expect((await lives.admit("probe", of, demand(0, 50), true)).kind).toBe("held");
-      await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0, requests: 1 }])));
+      await lives.resolve(async (_tenantId, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 0, requests: 1, attempts: null }])));
       expect((await lives.admit("probe", of, demand(0, 50), true))).toEqual({ kind: "admitted", spent: [40] });
+    });
+
+    test("what it counted for one member of a routing group goes by the attempt there", async () => {
+      const [dies, lives] = [fleet({ now: NOON }, 300), fleet({ now: NOON }, 30_000)];
+      const of = await warmed(lives, plan(`t${tenants++}`, { windows: [window("w", "micros", 100), window("r", "requests", 9)] }), NOON);
+      for (const [id, micros] of [["call/0/0", 15], ["call/1/1", 25]] as const) {
+        expect((await dies.admit(id, of, demand(0, 50), false)).kind).toBe("admitted");
+        await dies.settle({ id, plan: of, demand: demand(0, 50) }, { requests: 1, input: 1, output: 1, micros });
+      }
+      const rows = async (_tenantId: string, ids: readonly string[]) => new Map(ids.map((id) => [id, { tokens: 0, micros: 35, requests: 1, attempts: [{ tokens: 2, micros: 15 }, { tokens: 2, micros: 20 }] }]));
+      const deadline = Date.now() + 5_000;
+      let now: Admission;
+      do {
+        await lives.resolve(rows);
+        now = await lives.admit("probe", of, demand(0, 50), true);
+      } while (JSON.stringify(now) !== '{"kind":"admitted","spent":[35,2]}' && Date.now() < deadline);
+      expect(now).toEqual({ kind: "admitted", spent: [35, 2] });
     });
 
     test("what a process that never comes back counted and nobody recorded is given back after a while", async () => {
@@ -389,7 +406,7 @@ if (haveValkey) {
         return tried.kind === "admitted" ? tried.spent : tried;
       };
       expect(await spent()).toMatchObject({ kind: "denied", denial: { by: "window", index: 1, spent: 4 } });
-      const rows = async (_tenantId: string, ids: readonly string[]) => new Map(ids.includes("tells of the sealed one") ? [["tells of the sealed one", { tokens: 0, micros: 0, requests: 1 }]] : []);
+      const rows = async (_tenantId: string, ids: readonly string[]) => new Map(ids.includes("tells of the sealed one") ? [["tells of the sealed one", { tokens: 0, micros: 0, requests: 1, attempts: null }]] : []);
       const deadline = Date.now() + 10_000;
       let now: unknown;
       for (;;) {

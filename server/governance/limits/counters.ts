@@ -1,3 +1,5 @@
+import type { CallTotal } from "../../directory/limits/usage-truth.ts";
+
 /**
  * What the two homes of counters (in this process, in Valkey) both do: one `admit` that checks and takes everything a
  * call needs at all its scopes in one atomic step, and one `settle` that puts the actual use in its place. Amounts are
@@ -36,7 +38,7 @@ export interface WindowLimit {
 }
 
 /** Where the use of a window is written down for good. */
-export type Truth = { readonly kind: "group"; readonly groupId: string; readonly modelName: string | null; readonly period: "day" | "month" } | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null } | { readonly kind: "tool_results"; readonly groupId: string; readonly modelName: string | null } | { readonly kind: "run"; readonly rootTaskId: string };
+export type Truth = { readonly kind: "group"; readonly groupId: string; readonly modelId: string | null; readonly period: "day" | "month" } | { readonly kind: "tools"; readonly groupId: string; readonly serverId: string | null } | { readonly kind: "tool_results"; readonly groupId: string; readonly modelId: string | null } | { readonly kind: "run"; readonly rootTaskId: string };
 
 /** A token bucket. Requests take one at admission; everything else is taken after the answer, so it may fall below zero. */
 export interface BucketLimit {
@@ -132,7 +134,7 @@ export interface Counters {
 }
 
 /** What the rows of these calls say, as far as they are in the database. */
-export type RowsOf = (tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, { readonly tokens: number; readonly micros: number; readonly requests: number }>>;
+export type RowsOf = (tenantId: string, ids: readonly string[]) => Promise<ReadonlyMap<string, CallTotal>>;
 
 /** What a call takes of a window while it is in flight. A soft window takes nothing before the actual use is known. */
 export function heldOf(window: WindowLimit, demand: Demand): number {
@@ -175,7 +177,7 @@ export function beginsAtZero({ since }: Plan, window: WindowLimit): boolean {
   return since !== undefined && window.startsAt > since;
 }
 
-/** What settling changes of what was taken at once: a call that never left gives its request back. */
-export function givenBack(window: WindowLimit, actual: Actual): number {
-  return window.measure === "requests" ? 1 - actual.requests : 0;
+/** What settling gives back of what was taken at once: of a call that never left, all of it. */
+export function givenBack(window: WindowLimit, demand: Demand, actual: Actual): number {
+  return actual.requests === 0 ? takenAtOnce(window, demand) : 0;
 }

@@ -129,7 +129,7 @@ export class InProcessCounters implements Counters {
         continue;
       }
       if (parted === null) state.held -= heldOf(window, demand);
-      state.spent += usedOf(window.measure, actual) - givenBack(window, actual);
+      state.spent += usedOf(window.measure, actual) - givenBack(window, demand, actual);
       state.touchedAt = now;
       spent.push(state.spent);
       if (endsWithCall(window) && state.held <= 0) this.windows.delete(window.key);

@@ -1,3 +1,4 @@
+import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Denial, Plan, Scope, WindowLimit } from "./counters.ts";
@@ -56,4 +57,8 @@ export function quotaRefusal(plan: Plan, index: number, spent: number, now: numb
     headers: { "retry-after": retry, ...(held ? { "x-should-retry": "true" } : {}), "x-gw-usage-utilization": "100" },
     extra: { usage_limit },
   });
+}
+
+export function unpricedRefusal(model: Pick<ModelEntry, "name">, what = "its input and output"): Refusal {
+  return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for ${what}, so a budget that stops hard cannot cover a call to it.`);
 }

@@ -5,26 +5,28 @@ import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
-import { arrivalOf, type Call } from "../call.ts";
+import { arrivalOf, type Attempt, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { governanceOf } from "../parameters/governance.ts";
 import type { RequestView } from "../view.ts";
 import { noteClamped } from "../parameters/clamped.ts";
-import { attempted, ofLastAttempt, recorded } from "./actual-use.ts";
-import type { Actual, Admission, Counters, Demand, Plan, Reservation } from "./counters.ts";
+import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
+import type { Arriving, Routed } from "./arriving.ts";
+import type { Actual, Admission, Counters, Plan, Reservation } from "./counters.ts";
 import { heldOf, NOTHING_USED, usedOf } from "./counters.ts";
 import { announce, crossings } from "./crossings.ts";
-import { denialRefusal, quotaRefusal, rateOf } from "./limit-refusals.ts";
+import { denialRefusal, quotaRefusal, rateOf, unpricedRefusal } from "./limit-refusals.ts";
 import { Lending } from "./lending.ts";
 import { KeptPlans } from "./kept-plans.ts";
 import { type CallPlan, memberPlan, nestedPlan, planFor, unpaced, withRun } from "./plan.ts";
 import { principalOf } from "../tools/tool-parts.ts";
 import { toolPlan } from "./tool-plan.ts";
+import { newToolResults } from "./tool-results.ts";
 import { RunCeilings } from "./run-ceilings.ts";
 import { Warming } from "./warming.ts";
 import { WaitingLines } from "./waiting-lines.ts";
-import { affordable, dearest, demandOf, withoutOutput, type WorstCase, worstCaseOf, worstCaseOfNested } from "./worst-case.ts";
+import { affordable, dearest, demandOf, withoutOutput, worstCaseOf, worstCaseOfNested } from "./worst-case.ts";
 
 export interface LimitsParts {
   readonly counters: Counters;
@@ -38,24 +40,6 @@ export interface LimitsParts {
   readonly waitMs: number;
 }
 
-/** One call at the gate, or on its way to a member of its routing group. */
-interface Arriving {
-  /** Of what is to be held. */
-  readonly id: string;
-  readonly call: Call;
-  /** Null where nothing of the request may be changed any more. */
-  readonly view: RequestView | null;
-  /** Null of a call to a tool server. */
-  readonly model: ModelEntry | null;
-  readonly plan: CallPlan;
-  readonly worst: WorstCase | null;
-  readonly toolCalls: number;
-  outputTokens: number;
-  demand: Demand;
-  /** Goes before the calls that wait, and waits no longer than `ms`; `lender` gives up what it holds first. Null: a caller's own call. */
-  readonly ahead: { readonly ms: number; readonly lender: Call | null } | null;
-}
-
 /** What bounds a call of the gateway's own. */
 export interface NestedBounds {
   readonly bodyBytes: number;
@@ -64,13 +48,6 @@ export interface NestedBounds {
   readonly waitMs: number | null;
   /** Whether the call it is made for waits for it. */
   readonly lends: boolean;
-}
-
-/** What a call to a routing group may come to at any of its members, and what it holds at the one being tried. */
-interface Routed {
-  readonly arriving: Arriving;
-  reservation: Reservation | null;
-  tries: number;
 }
 
 /**
@@ -151,7 +128,7 @@ export class Limits implements RequestControl {
     if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
     const arriving = this.arrive(call, view, call.model as ModelEntry, plan, members);
     if ("code" in arriving) return refused(arriving);
-    if (members.length > 0) this.routed.set(call, { arriving, reservation: null, tries: 0 });
+    if (members.length > 0) this.routed.set(call, { arriving, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
     const passed = plan.scopes.length === 0 ? null : this.pass(arriving, (spent) => this.admitted(arriving, spent));
     return passed instanceof Promise ? passed.then(decision) : decision(passed);
   }
@@ -170,12 +147,32 @@ export class Limits implements RequestControl {
     this.lending.leaves(call);
     const routed = this.routed.get(call);
     if (routed === undefined) return null;
-    this.leaveMember(call, routed, attempted(call.attempts.at(-1)));
+    this.leaveMember(call, routed, attempted);
+    const covered = this.coverFailed(call, routed);
+    if (covered === null) return this.takeMember(call, routed, model);
+    return covered instanceof Promise ? covered.then((refusal) => refusal ?? this.takeMember(call, routed, model)) : covered;
+  }
+
+  /** What a call holds covers one attempt: for another, what those before it used is held as well. */
+  private coverFailed(call: Call, routed: Routed): Refusal | null | Promise<Refusal | null> {
+    if (call.attempts.length === routed.coveredAttempts) return null;
+    const demand = demandOfFailed(call.attempts.slice(routed.coveredAttempts));
+    const plan = unpaced(routed.arriving.plan);
+    if (!plan.windows.some((window) => heldOf(window, demand) > 0)) return null;
+    const arriving: Arriving = { ...routed.arriving, id: `${call.id}/again/${routed.again.length}`, view: null, plan, worst: null, demand, ahead: { ms: 0, lender: null } };
+    return this.pass(arriving, () => {
+      routed.again.push({ id: arriving.id, plan, demand });
+      routed.coveredAttempts = call.attempts.length;
+    });
+  }
+
+  private takeMember(call: Call, routed: Routed, model: ModelEntry): Refusal | null | Promise<Refusal | null> {
     const plan = this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan);
     if (plan.scopes.length === 0) return null;
-    const arriving: Arriving = { ...routed.arriving, id: `${call.id}/${routed.tries++}`, model, plan, worst: null };
+    const arriving: Arriving = { ...routed.arriving, id: `${call.id}/${call.attempts.length}/${routed.tries++}`, model, plan, worst: null };
     return this.pass(arriving, (spent) => {
       routed.reservation = { id: arriving.id, plan, demand: arriving.demand };
+      routed.attemptsBefore = call.attempts.length;
       this.tell(plan, spent, (i) => (plan.windows[i]?.measure === "requests" ? 1 : 0));
     });
   }
@@ -196,7 +193,7 @@ export class Limits implements RequestControl {
     const plan = ceilings.size === 0 ? base : unpaced(withRun(base, call.row.root_task_id as string, { id: scope.groupId, name: scope.groupName }, ceilings, alone));
     if (plan.windows.length === 0 && plan.buckets.length === 0) return null;
     const worst = worstCaseOfNested(model, arrivalOf(call), bodyBytes, outputTokens);
-    if (plan.needsPrice && dearest(model, worst) === null) return unpriced(model);
+    if (plan.needsPrice && dearest(model, worst) === null) return unpricedRefusal(model);
     const demand = demandOf(model, worst, worst.outputTokens, 0);
     const arriving: Arriving = { id: call.id, call, view: null, model, plan, worst: null, toolCalls: 0, outputTokens: worst.outputTokens, demand, ahead: { ms: waitMs ?? this.parts.waitMs, lender: lends ? parent : null } };
     return this.pass(arriving, () => {
@@ -218,11 +215,13 @@ export class Limits implements RequestControl {
     });
   }
 
-  private leaveMember(call: Call, routed: Routed, actual: Actual): void {
+  /** A member that was entered and then not asked has used nothing. */
+  private leaveMember(call: Call, routed: Routed, usedBy: (last: Attempt) => Actual): void {
     const { reservation } = routed;
     if (reservation === null) return;
     routed.reservation = null;
-    void this.settleHeld(call, reservation, actual);
+    const last = call.attempts.length > routed.attemptsBefore ? call.attempts.at(-1) : undefined;
+    void this.settleHeld(call, reservation, last === undefined ? NOTHING_USED : usedBy(last));
   }
 
   /** Null once it has passed; what it then holds was given to `held`. */
@@ -257,7 +256,7 @@ export class Limits implements RequestControl {
     const embeds = view.model?.modes.includes("embedding") === true;
     const bounded = worstCaseOf(model, view, { at: arrivalOf(call), bodyBytes: (call.row.request_size_bytes as number | undefined) ?? 0, addedBytes: embeds ? 0 : rules.addedBytes + Buffer.byteLength(model.systemPrompt ?? ""), outputCeiling: rules.maxOutputTokens });
     const worst = embeds ? withoutOutput(bounded) : bounded;
-    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null) return unpriced(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
+    if (any(({ needsPrice }) => needsPrice) && dearest(model, worst) === null) return unpricedRefusal(model, dearest(model, { ...worst, searches: 0 }) === null ? undefined : "a search");
     return { id: call.id, call, view, model, plan, worst, toolCalls, outputTokens: worst.outputTokens, demand: demandOf(model, worst, worst.outputTokens, toolCalls), ahead: null };
   }
 
@@ -357,7 +356,7 @@ export class Limits implements RequestControl {
   private lend(call: Call): boolean | Promise<boolean> {
     const used = call.row.llm_total_tokens == null ? null : recorded(call);
     const member = this.routed.get(call)?.reservation ?? null;
-    const ofMember = used === null || member === null ? undefined : this.parts.counters.part(member, ofLastAttempt(used, call.attempts.map(attempted)));
+    const ofMember = used === null || member === null ? undefined : this.parts.counters.part(member, ofLastAttempt(used, call.attempts));
     const lent = this.lending.lend(call, used);
     return ofMember instanceof Promise ? Promise.all([lent, ofMember]).then(([given]) => given) : lent;
   }
@@ -401,15 +400,17 @@ export class Limits implements RequestControl {
     const { reservation } = call;
     const routed = this.routed.get(call);
     const actual = recorded(call);
-    if (routed !== undefined) this.leaveMember(call, routed, ofLastAttempt(actual, call.attempts.map(attempted)));
+    if (routed !== undefined) this.leaveMember(call, routed, () => ofLastAttempt(actual, call.attempts));
     if (reservation === null) return null;
     call.reservation = null;
     const again = this.lending.takenAgain(call);
     this.lending.ended(call);
-    if (again === null) return this.settleHeld(call, reservation, actual);
+    const covered = routed?.again.splice(0) ?? [];
+    if (again === null && covered.length === 0) return this.settleHeld(call, reservation, actual);
     // What was taken again stands for what the call used, what it held at first for its being there.
-    const both = [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
-    return both.every((one) => one === null) ? null : Promise.all(both).then(() => undefined);
+    const first = again === null ? [this.settleHeld(call, reservation, actual)] : [this.settleHeld(call, again, actual), this.settleHeld(call, reservation, { ...NOTHING_USED, requests: actual.requests })];
+    const all = [...first, ...covered.map((held) => this.settleHeld(call, held, NOTHING_USED))];
+    return all.every((one) => one === null) ? null : Promise.all(all).then(() => undefined);
   }
 
   private settleHeld(call: Call, reservation: Reservation, actual: Actual): Promise<void> | null {
@@ -469,15 +470,3 @@ export class Limits implements RequestControl {
 }
 
 const decision = (refusal: Refusal | null): Decision => (refusal === null ? PASS : refused(refusal));
-
-function unpriced(model: ModelEntry, what = "its input and output"): Refusal {
-  return refuse("model_unpriced", `The model ${JSON.stringify(model.name)} has no price for ${what}, so a budget that stops hard cannot cover a call to it.`);
-}
-
-/** Tool results that came since the model last spoke: the calls it made then. */
-export function newToolResults(view: RequestView): number {
-  const slots = view.texts();
-  let count = 0;
-  for (let i = slots.length - 1; i >= 0 && slots[i]?.role === "tool"; i--) count++;
-  return count;
-}

@@ -80,15 +80,15 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
   for (const { id, name } of scope.chain) {
     const truth = { kind: "group", groupId: id } as const;
     const own = policies.ownFields(id, "llm_limits");
-    if (groupWide && own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelName: null, period }));
+    if (groupWide && own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelId: null, period }));
     const ofModel = policies.ownFields(id, "llm_limits", model.id);
-    if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name }, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelName: model.name, period }));
+    if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name }, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }));
     for (const itemId of groupWide ? ["", model.id] : [model.id]) {
       const rules = policies.ownFields(id, "llm_governance", itemId);
       const caps = TOOL_CALLS.filter(([path]) => rules.has(path));
       if (caps.length === 0) continue;
       const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
-      addWindows(parts, toolScope, caps, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelName: itemId === "" ? null : model.name }));
+      addWindows(parts, toolScope, caps, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelId: itemId === "" ? null : itemId }));
     }
   }
   addCapacity(parts, `c/model/${model.id}`, model.name, { requestsPerMinute: model.rateLimitRpm, tokensPerMinute: model.rateLimitTpm, concurrent: model.maxConcurrent });

@@ -181,10 +181,11 @@ return out
 
 /**
  * ARGV: plan, owner, steady ms, reservation id, held tokens, held micro-dollars, generation at admission, requests,
- * input, output, micro-dollars, sealed calls, 1 to part with what is held while the call goes on. What was counted, here
- * or at admission, is remembered under the owner until the call's row is sealed. Settling or parting twice changes
- * nothing: the reservation says which was done, and what parting counted is taken off what settling is told. After the
- * store was emptied the use is added wherever the truth has been put back.
+ * input, output, micro-dollars, sealed calls, 1 to part with what is held while the call goes on, and the results of
+ * tools that were counted at admission. What was counted, here or at admission, is remembered under the owner until the
+ * call's row is sealed. Settling or parting twice changes nothing: the reservation says which was done, and what parting
+ * counted is taken off what settling is told. After the store was emptied the use is added wherever the truth has been
+ * put back.
  */
 export const SETTLE = `${PRELUDE}
 local now = steady(tonumber(ARGV[3]))
@@ -227,12 +228,13 @@ local counted = {}
 local entry = redis.call('HGET', P .. 'x:' .. owner, ARGV[4])
 if entry then
   for k, of in pairs(cjson.decode(entry)) do
-    if of[2] ~= 'requests' or parting or ARGV[8] ~= '0' then counted[k] = of end
+    if (of[2] ~= 'requests' and of[2] ~= 'tool_calls') or parting or ARGV[8] ~= '0' then counted[k] = of end
   end
 end
 for i, w in ipairs(plan.w) do
   local change = used[w.m]
   if w.m == 'requests' and not parting then change = tonumber(ARGV[8]) - (had and 1 or 0) end
+  if w.m == 'tool_calls' and not parting and had and ARGV[8] == '0' then change = -tonumber(ARGV[14]) end
   local key = P .. 'w:' .. w.k
   local n = redis.call('GET', key)
   if n then

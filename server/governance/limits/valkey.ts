@@ -1,5 +1,6 @@
 import { uuid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
+import type { CallTotal } from "../../directory/limits/usage-truth.ts";
 import { type Actual, type Admission, beginsAtZero, type Counters, type Demand, type Plan, type Reservation, type RowsOf } from "./counters.ts";
 import { ADMIT, DOUBTFUL, RENEW, RESOLVE, SETTLE, WARM } from "./valkey-scripts.ts";
 
@@ -164,7 +165,7 @@ export class ValkeyCounters implements Counters {
       for (let i = 0; i < found.length; i += 3) entries.push({ owner: found[i] as string, id: found[i + 1] as string, deadMs: Number(found[i + 2]) });
       const rows = await rowsOf(tenant.id, entries.map(({ id }) => callOf(id)));
       for (const { owner, id, deadMs } of entries) {
-        const row = rows.get(callOf(id));
+        const row = partOf(rows.get(callOf(id)), id);
         if (row !== undefined) await this.run(RESOLVE, tenant, ["{}", owner, id, "1", text(row.tokens), text(row.micros), text(row.requests)]);
         else if (deadMs > (this.options.rowsWithinMs ?? ROWS_WITHIN_MS)) {
           await this.run(RESOLVE, tenant, ["{}", owner, id, "0", "0", "0", "0"]);
@@ -200,7 +201,7 @@ export class ValkeyCounters implements Counters {
     const { id, plan, owner, generation } = held;
     const demand = held.parted ? HELD_NOTHING : held.demand;
     const tenant = this.tenant(plan.tenantId);
-    const reply = (await this.run(SETTLE, tenant, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros), owner === tenant.owner ? told(tenant) : "", parting ? "1" : "0"])) as unknown[];
+    const reply = (await this.run(SETTLE, tenant, [this.planText(plan), owner, text(this.options.now()), id, text(demand.tokens), text(demand.micros), generation, text(actual.requests), text(actual.input), text(actual.output), text(actual.micros), owner === tenant.owner ? told(tenant) : "", parting ? "1" : "0", text(held.demand.toolCalls)])) as unknown[];
     return reply.map(Number);
   }
 
@@ -297,6 +298,13 @@ function told(tenant: Held): string {
   const ids = tenant.sealed.join(",");
   tenant.sealed = [];
   return ids;
+}
+
+/** What a reservation is of: the call, or at a member of a routing group the attempt there. */
+function partOf(row: CallTotal | undefined, id: string): Omit<CallTotal, "attempts"> | undefined {
+  const [, attempt] = id.split("/");
+  const part = attempt === undefined ? undefined : row?.attempts?.[Number(attempt)];
+  return part === undefined ? row : { ...part, requests: 1 };
 }
 
 /** What is held at a member of a routing group has the call's id in front. */

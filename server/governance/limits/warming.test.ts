@@ -36,7 +36,7 @@ const tree = new PolicyTree([{ id: "root", name: "root", parentId: null }, { id:
 class Database {
   readonly totals: UsageTotal[] = [];
   shipped(group: string, micros: number): void {
-    this.totals.push({ resource_group_id: group, llm_model_used: "m", month_requests: 1, month_tokens: 0, month_micros: micros, day_requests: 1, day_tokens: 0, day_micros: micros });
+    this.totals.push({ resource_group_id: group, model_id: null, month_requests: 1, month_tokens: 0, month_micros: micros, day_requests: 1, day_tokens: 0, day_micros: micros });
   }
   get truth(): UsageTruth {
     return { ofDay: async () => new UsageOfDay(this.totals) } as unknown as UsageTruth;
@@ -44,7 +44,7 @@ class Database {
 }
 
 function planOf(tenantId: string): Plan {
-  return { tenantId, scopes: [{ key: "g/root", kind: "group", groupId: "root", groupName: "root", cooldownMs: 0, maxConcurrent: null }], windows: [{ key: "w", scope: 0, measure: "micros", limit: 100, hard: true, warnAt: null, ...DAY, limitType: "daily_budget", truth: { kind: "group", groupId: "root", modelName: null, period: "day" } }], buckets: [] };
+  return { tenantId, scopes: [{ key: "g/root", kind: "group", groupId: "root", groupName: "root", cooldownMs: 0, maxConcurrent: null }], windows: [{ key: "w", scope: 0, measure: "micros", limit: 100, hard: true, warnAt: null, ...DAY, limitType: "daily_budget", truth: { kind: "group", groupId: "root", modelId: null, period: "day" } }], buckets: [] };
 }
 
 interface Process {
@@ -119,7 +119,7 @@ describe("a process that was taken for dead comes back and ships what it had rec
       await Promise.all([lives.warming.reconcile(NOON), back.warming.reconcile(NOON)]);
       expect(await spent(lives)).toBe(50);
       // Nobody counts it a second time, whoever looks after it.
-      await lives.counters.resolve(async (_tenant, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 30, requests: 1 }])));
+      await lives.counters.resolve(async (_tenant, ids) => new Map(ids.map((id) => [id, { tokens: 0, micros: 30, requests: 1, attempts: null }])));
       await back.warming.reconcile(NOON);
       expect(await spent(back)).toBe(50);
     });

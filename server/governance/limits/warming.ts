@@ -76,7 +76,7 @@ export class Warming {
       if (truth === null) continue;
       if (truth.kind === "tool_results") {
         const counts = await once(reads, `tool_results ${tenantId}`, () => this.truth.toolResults(tenantId, at));
-        found.set(index, counts.ofBranch(policies, { groupId: truth.groupId, item: truth.modelName, since: startsAt }));
+        found.set(index, counts.ofBranch(policies, { groupId: truth.groupId, item: truth.modelId, since: startsAt }));
         continue;
       }
       if (measure === "tool_calls") continue;
@@ -92,7 +92,7 @@ export class Warming {
       }
       const moment = truth.period === "day" ? startsAt : Math.max(at, startsAt);
       const day = await once(reads, `${tenantId} ${utcDay(moment)}`, () => this.truth.ofDay(tenantId, moment));
-      found.set(index, day.ofBranch(policies, { groupId: truth.groupId, modelName: truth.modelName, period: truth.period, measure }));
+      found.set(index, day.ofBranch(policies, { groupId: truth.groupId, modelId: truth.modelId, period: truth.period, measure }));
     }
     return found;
   }

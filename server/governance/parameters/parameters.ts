@@ -5,7 +5,7 @@ import { ambiguous } from "../ambiguous.ts";
 import type { Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
-import { newToolResults } from "../limits/limits.ts";
+import { newToolResults } from "../limits/tool-results.ts";
 import type { RequestView } from "../view.ts";
 import { noteClamped } from "./clamped.ts";
 import { type Governance, governanceOf } from "./governance.ts";

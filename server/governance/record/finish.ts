@@ -57,9 +57,13 @@ export function noteRequest(call: Call): void {
   row.request_body_preview = requestContent === null ? null : previewOf(requestContent, keptBodies(call));
 }
 
-/** More than one attempt is told one by one; a single one is told by the row's own fields. */
-function noteAttempts({ row, attempts }: Call): void {
-  if (attempts.length < 2 && row.llm_fallback_reason === undefined) return;
+/**
+ * More than one attempt is told one by one, and so is one that failed; a single one that served is told by the row's own
+ * fields. What a cache answered for a routing group names a member that was not asked.
+ */
+export function noteAttempts({ row, attempts, route }: Call): void {
+  const unasked = row.llm_cache_hit === true && route?.group != null;
+  if (attempts.length < 2 && (attempts[0]?.outcome ?? "served") === "served" && !unasked) return;
   const told = attempts.map(({ model, provider, outcome, status, durationMs, usage, costMicros }) => ({
     model,
     provider,

@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import type { AuditRow } from "@gatehouse/ledger-format/fields";
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
@@ -20,9 +21,10 @@ interface Given {
   send?(name: string): Promise<Response>;
 }
 
-/** A routing group whose members, the first before the others, answer as they are told. */
+/** A routing group whose members, the first before the others, answer as they are told; those named spare have no weight. */
 function group(models: readonly ModelEntry[], { strategy = "ordered", retryAfterSeconds = 0, enter = async () => null, send = async () => Response.json(ANSWER) }: Given) {
   const asked: string[] = [];
+  const rows: AuditRow[] = [];
   const health = new MemberHealth(() => 1_000);
   const provider = {
     url: () => "http://provider",
@@ -33,16 +35,17 @@ function group(models: readonly ModelEntry[], { strategy = "ordered", retryAfter
   };
   const parts = { providers: { openai: provider, anthropic: provider }, clock: { now: () => 0 }, begin: () => undefined, timeoutMs: 5_000, health, limits: { enter: (_call: Call, member: ModelEntry) => enter(member) }, random: () => 0, tools: {}, authorization: {}, engines: {} } as unknown as DispatchParts;
   const of = { strategy, retries: 2, retryAfterSeconds, timeoutSeconds: null, allowedFails: 0, cooldownSeconds: 0, cooldownWindowSeconds: 60 } as RoutingGroupEntry;
-  const route = { group: of, members: models.map((member) => ({ model: member, weight: 1 })) };
+  const route = { group: of, members: models.map((member) => ({ model: member, weight: member.id === "spare" ? 0 : 1 })) };
   const request = readEmbeddingsRequest(new TextEncoder().encode('{"model":"group","input":"Hi"}'));
   if ("fields" in request) throw new Error("not a request");
   /** Gives the status of what the caller would get. */
   async function call(): Promise<number> {
     const one = { id: "c", row: { timestamp: "2026-11-21T00:00:00.000000Z" }, scope: { tenant: { allowedRegions: new Set() } }, audit: { proxyType: "llm" }, headers: { all: {} }, route, model: null, attempts: [], whenEnded: [], requestContent: null, notedContent: null, abort: new AbortController() } as unknown as Call;
+    rows.push(one.row);
     const answer = await dispatch(parts).embed(one, request as Exclude<typeof request, { fields: unknown }>);
     return isRefusal(answer) ? 0 : answer.status;
   }
-  return { asked, health, call };
+  return { asked, rows, health, call };
 }
 
 test("of calls that come at once, one tries a member that is back, however long it takes to be let in", async () => {
@@ -96,4 +99,33 @@ test("a retry waits, and no longer because of a member that could not be asked",
   const waited = performance.now() - began;
   expect(waited).toBeGreaterThanOrEqual(290);
   expect(waited).toBeLessThan(590);
+});
+
+test.each([
+  ["the first choice", [200], "a", undefined, undefined],
+  ["another, once the first has failed", [500, 200], "b", true, "upstream_error"],
+  ["nobody: both failed", [500, 500, 500], "a", true, "upstream_error"],
+] as const)("says of a call that is served by %s whether it fell back, and why", async (_name, statuses, last, fellBack, reason) => {
+  const left: number[] = [...statuses];
+  const { asked, rows, call } = group([model("a"), model("b")], { send: async () => Response.json(ANSWER, { status: left.shift() as number }) });
+  await call();
+  expect([asked.at(-1), rows[0]?.llm_used_fallback, rows[0]?.llm_fallback_reason]).toEqual([last, fellBack, reason]);
+});
+
+test("a retry on the same member is no fallback, and a spare is one, whether the others failed, may not be asked or are away", async () => {
+  const told = ({ asked, rows }: ReturnType<typeof group>) => [asked.at(-1), rows[0]?.llm_used_fallback, rows[0]?.llm_fallback_reason];
+  const left = [500, 200];
+  const alone = group([model("a")], { send: async () => Response.json(ANSWER, { status: left.shift() as number }) });
+  await alone.call();
+  expect([alone.asked, told(alone)]).toEqual([["a", "a"], ["a", undefined, undefined]]);
+  const refused = group([model("a"), model("spare")], { enter: async ({ id }) => (id === "a" ? refuse("rate_limit_exceeded") : null) });
+  await refused.call();
+  expect(told(refused)).toEqual(["spare", true, "rate_limit_exceeded"]);
+  const away = group([model("a"), model("spare")], {});
+  away.health.cool("a", 60_000);
+  await away.call();
+  expect(told(away)).toEqual(["spare", true, "no_healthy_member"]);
+  const only = group([model("spare")], {});
+  await only.call();
+  expect(told(only)).toEqual(["spare", undefined, undefined]);
 });

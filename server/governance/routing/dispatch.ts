@@ -36,7 +36,7 @@ export interface Dispatch {
 }
 
 export interface DispatchParts extends AttemptParts, ConversationParts {
-  /** The begin marker: written before the call leaves. Throws when calls can no longer be recorded: then it does not leave. */
+  /** The begin marker: written before the call leaves, and anew before it leaves for another attempt. Throws when calls can no longer be recorded: then it does not leave. */
   readonly begin: (call: Call) => void;
   readonly timeoutMs: number;
   readonly health: MemberHealth;
@@ -83,7 +83,8 @@ class Journey {
   private readonly spent = new Set<ModelEntry>();
   private readonly tried = new Set<ModelEntry>();
   private retriesLeft: number;
-  private begun = false;
+  /** What the first choice came to, of which the row tells once another is asked. */
+  private firstFailure: string | null = null;
   /** An attempt was made since the last wait: the next one waits before it. */
   private failedSince = false;
 
@@ -172,16 +173,15 @@ class Journey {
   }
 
   private async tryMember(model: ModelEntry): Promise<AttemptResult | Refusal> {
-    const first = this.tried.size === 0;
     this.tried.add(model);
     this.call.model = model;
     try {
       const ready = await this.readied(model);
       if (isRefusal(ready)) {
+        this.firstFailure ??= ready.code;
         this.neverAsked(model);
         return ready;
       }
-      if (!first) this.call.row.llm_used_fallback = true;
       return await this.ask(model, ready);
     } catch (error) {
       this.neverAsked(model);
@@ -253,7 +253,7 @@ class Journey {
     told.status = status;
     told.usage = usage;
     told.costMicros = usage === null ? null : costOfAttempt(call, usage);
-    if (call.row.llm_fallback_reason === undefined) call.row.llm_fallback_reason = told.outcome;
+    this.firstFailure ??= told.outcome;
     if (route.group === null) return;
     if (failure.again === "nowhere" || call.abort.signal.aborted) parts.health.inconclusive(model.id);
     else if (failure.coolMs === null) parts.health.failed(model.id, this.rules);
@@ -273,14 +273,24 @@ class Journey {
     row.residency_class = call.scope === null ? "not_evaluated" : residencyOf(call.scope.tenant, model);
     row.request_content_hash = sha256Hex(prepared.body);
     call.requestContent = prepared.body;
-    if (this.begun) return null;
+    if (this.isFallback(model)) {
+      row.llm_used_fallback = true;
+      row.llm_fallback_reason ??= this.firstFailure ?? "no_healthy_member";
+    }
     try {
       parts.begin(call);
-      this.begun = true;
       return null;
     } catch (error) {
       return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
     }
+  }
+
+  /** Another than the first choice; or a spare, which is the first choice only while no other can be asked. */
+  private isFallback(model: ModelEntry): boolean {
+    const [first] = this.tried;
+    if (model !== first) return true;
+    const active = this.candidates.filter(({ weight }) => weight > 0);
+    return active.length > 0 && active.every((member) => member.model !== model);
   }
 
   private async pause(ms: number): Promise<void> {
