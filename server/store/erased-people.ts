@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Trx } from "./database.ts";
+import { inBothForms } from "./usernames.ts";
 
 /** By these a person is known in records that are not audit rows. */
 export interface PersonNames {
@@ -11,7 +12,7 @@ export interface PersonNames {
 export async function accountsNamed(trx: Trx, tenantId: string, { ids, usernames }: PersonNames): Promise<{ id: string; username: string }[]> {
   const { rows } = await sql<{ id: string; username: string }>`
     SELECT id, username FROM end_users
-     WHERE tenant_id = ${tenantId} AND (id::text = ANY(${ids}) OR lower(username) = ANY(SELECT lower(u) FROM unnest(${usernames}::text[]) u))
+     WHERE tenant_id = ${tenantId} AND (id::text = ANY(${ids}) OR lower(username) = ANY(SELECT lower(u) FROM unnest(${inBothForms(usernames)}::text[]) u))
      ORDER BY id FOR UPDATE`.execute(trx);
   return rows;
 }

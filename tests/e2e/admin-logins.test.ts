@@ -38,6 +38,18 @@ describe("a login", () => {
     expect((await plane.logIn("owner-of-acme", ADMIN_PASSWORD)).status).toBe(401);
   });
 
+  test("knows an admin by their name, in whichever form it is written", async () => {
+    const [name, apart] = ["jörg", "jo\u0308rg"];
+    const made = await acme.send("POST", "/v1/admin/admin-users", { username: apart, password: ADMIN_PASSWORD, role: "viewer" });
+    expect([made.status, made.body.username]).toEqual([201, name]);
+    expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).body.existing_id).toBe(made.body.id);
+    for (const way of [name, apart]) {
+      expect((await plane.logIn(way, ADMIN_PASSWORD, "acme")).body.user.id).toBe(made.body.id);
+      expect((await plane.send("POST", "/v1/admin-users/tenant/login", { username: way, password: ADMIN_PASSWORD })).status).toBe(200);
+      expect((await acme.send("GET", `/v1/admin/admin-users?search=${encodeURIComponent(way)}`)).body.total).toBe(1);
+    }
+  });
+
   test("fails with one and the same answer, whatever was wrong, and the log knows what", async () => {
     const away = await newUser("away", "viewer");
     await plane.system("PATCH", `/v1/admin/admin-users/${away.id}`, { is_active: false });

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LoginThrottle } from "./login-throttle.ts";
+import { LoginThrottle, oneName } from "./login-throttle.ts";
 
 function throttle() {
   let now = 1_000_000;
@@ -49,3 +49,11 @@ test("whoever has a network of IPv6 addresses is one stranger, and another netwo
   expect(await attempt("a", "2001:db8::6", true)).toMatchObject({ ran: false });
   expect(await attempt("a", "2001:db8:0:1::6", true)).toEqual({ ran: true });
 });
+
+test.each([
+  ["Jo\u0308rg", "jörg"],
+  ["ADMİN", "admin"],
+  ["\u212Aelvin", "kelvin"],
+  ["ΣΣ", "σσ"],
+  ["\u{10400}", "\u{10428}"],
+])("ways to write one account's name are one: %s is %s", (written, name) => expect(oneName(written)).toBe(name));

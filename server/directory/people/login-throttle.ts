@@ -12,6 +12,14 @@ const LIMITS = { pair: 5, address: 100, account: 100 } as const;
 const MAX_ENTRIES = 20_000;
 const MAX_WAITING = 100;
 
+/**
+ * What all ways to write one account's name have in common. Letter by letter, as the database compares names: for it
+ * `İ` is an `i`, and a sigma at the end of a word no other than elsewhere.
+ */
+export function oneName(username: string): string {
+  return Array.from(username.normalize("NFC"), (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0) ?? 0)).join("");
+}
+
 type Kind = keyof typeof LIMITS;
 
 /**

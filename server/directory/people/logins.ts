@@ -5,7 +5,7 @@ import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
 import type { AdminTokens } from "./admin-tokens.ts";
 import { nextGeneration } from "./admin-users.ts";
-import type { LoginThrottle } from "./login-throttle.ts";
+import { oneName, type LoginThrottle } from "./login-throttle.ts";
 
 const RESOURCE = "admin-users";
 /** The reason of a refusal that the admin log has an entry of its own for. */
@@ -85,7 +85,7 @@ async function judge(logins: Logins, row: AdminUserRow | undefined, password: st
  */
 export async function logIn(logins: Logins, kind: "tenant" | "system", given: { username: string; password: string; tenantId?: string | undefined }, origin: Origin): Promise<SignIn> {
   const { directory } = logins;
-  const account = JSON.stringify([kind, given.tenantId ?? null, given.username.toLowerCase()]);
+  const account = JSON.stringify([kind, given.tenantId ?? null, oneName(given.username)]);
   let signIn: SignIn | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async () => {
     const row = kind === "system" ? await adminByUsername(directory.db, null, given.username) : await tenantAccount(directory, given.username, given.tenantId);

@@ -4,7 +4,7 @@ import type { EndUserCache } from "../../end-user-cache.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor, type Directory } from "../../writes/write.ts";
 import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
-import type { LoginThrottle } from "../login-throttle.ts";
+import { oneName, type LoginThrottle } from "../login-throttle.ts";
 import { codeIsRight } from "./code-check.ts";
 import type { PasswordHashing } from "./password-work.ts";
 import type { PortalTokens } from "./portal-tokens.ts";
@@ -68,7 +68,7 @@ async function completed(logins: PortalLogins, verified: EndUserRow): Promise<Si
  * only to whoever knows the password. A null tenant is one that is not there.
  */
 export async function logIn(logins: PortalLogins, tenantId: string | null, given: { username: string; password: string }, origin: Origin): Promise<SignedIn | CodeOwed> {
-  const account = JSON.stringify(["portal", tenantId, given.username.toLowerCase()]);
+  const account = JSON.stringify(["portal", tenantId, oneName(given.username)]);
   let reason = "unknown_user";
   let found: EndUserRow | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async () => {

@@ -1,0 +1,34 @@
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { readFile } from "node:fs/promises";
+import { sql } from "kysely";
+import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
+import { adminByUsername, tenantsWithAdmin } from "./admin-users.ts";
+import { endUserByUsername } from "./end-users.ts";
+import { accountsNamed } from "./erased-people.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await testDatabase();
+});
+afterAll(() => database.close());
+
+const apart = (name: string) => name.normalize("NFD");
+
+test("names from before are composed, and two people whose names differ in the form alone both keep theirs", async () => {
+  const { db } = database;
+  await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(db);
+  for (const name of [apart("jürgen"), apart("jörg"), "Jörg"]) await sql`INSERT INTO end_users (id, tenant_id, username, password_hash, tokens_valid_from) VALUES (gen_random_uuid(), 't', ${name}, '', now())`.execute(db);
+  for (const name of [apart("한글"), apart("이름"), "이름"]) await sql`INSERT INTO admin_users (id, tenant_id, username, password_hash, role, tokens_valid_from) VALUES (gen_random_uuid(), 't', ${name}, '', 'owner', now())`.execute(db);
+  await sql.raw(await readFile(new URL("migrations/0088_composed_names.sql", import.meta.url), "utf8")).execute(db);
+
+  const endUser = async (name: string) => (await endUserByUsername(db, "t", name))?.username;
+  expect([await endUser("JÜRGEN"), await endUser(apart("Jürgen"))]).toEqual(["jürgen", "jürgen"]);
+  expect([await endUser("jörg"), await endUser(apart("JÖRG"))]).toEqual(["Jörg", apart("jörg")]);
+  const admin = async (name: string) => (await adminByUsername(db, "t", name))?.username;
+  expect([await admin("한글"), await admin(apart("한글"))]).toEqual(["한글", "한글"]);
+  expect([await admin("이름"), await admin(apart("이름"))]).toEqual(["이름", apart("이름")]);
+  expect(await tenantsWithAdmin(db, apart("이름"), 2)).toEqual(["t"]);
+
+  const named = (name: string) => db.transaction().execute(async (trx) => (await accountsNamed(trx, "t", { ids: [], usernames: [name] })).map(({ username }) => username));
+  expect([await named(apart("JÜRGEN")), await named("jörg")]).toEqual([["jürgen"], ["Jörg"]]);
+});
