@@ -6,21 +6,40 @@ import { adminByUsername, tenantsWithAdmin } from "./admin-users.ts";
 import { endUserByUsername } from "./end-users.ts";
 import { accountsNamed } from "./erased-people.ts";
 
+const apart = (name: string) => name.normalize("NFD");
 let database: TestDatabase;
 beforeAll(async () => {
   database = await testDatabase();
 });
 afterAll(() => database.close());
 
-const apart = (name: string) => name.normalize("NFD");
+const endUserId = async (name: string): Promise<string | undefined> => (await sql<{ id: string }>`SELECT id FROM end_users WHERE username = ${name}`.execute(database.db)).rows[0]?.id;
 
-test("names from before are composed, and two people whose names differ in the form alone both keep theirs", async () => {
+async function approvalResolvedBy(name: string, where: "at the portal" | "on the control plane"): Promise<string> {
+  const id = crypto.randomUUID();
+  await sql`INSERT INTO approvals (id, tenant_id, server_id, server_name, capability_type, capability_name, requester_type, requester_id, requester_display, requester_group_id, call_arguments, arguments_digest, timeout_seconds, expires_at, resolved_by)
+    VALUES (${id}, 't', 's', 's', 'tool', 'x', 'user', 'u', 'u', gen_random_uuid(), '{}', ${id}, 900, now(), ${name})`.execute(database.db);
+  if (where === "on the control plane") await sql`INSERT INTO admin_log (id, tenant_id, action, resource, resource_id) VALUES (${id}, 't', 'approve', 'approvals', ${id})`.execute(database.db);
+  return id;
+}
+
+test("people and what they resolved before names were composed are the same people", async () => {
   const { db } = database;
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}')`.execute(db);
   for (const name of [apart("jürgen"), apart("jörg"), "Jörg"]) await sql`INSERT INTO end_users (id, tenant_id, username, password_hash, tokens_valid_from) VALUES (gen_random_uuid(), 't', ${name}, '', now())`.execute(db);
   for (const name of [apart("한글"), apart("이름"), "이름"]) await sql`INSERT INTO admin_users (id, tenant_id, username, password_hash, role, tokens_valid_from) VALUES (gen_random_uuid(), 't', ${name}, '', 'owner', now())`.execute(db);
-  await sql.raw(await readFile(new URL("migrations/0088_composed_names.sql", import.meta.url), "utf8")).execute(db);
+  const juergen = await endUserId(apart("jürgen"));
+  const approvals = [await approvalResolvedBy(apart("jürgen"), "at the portal"), await approvalResolvedBy("deleted", "at the portal"), await approvalResolvedBy("Jörg", "on the control plane")];
+  await sql`ALTER TABLE approvals DROP COLUMN resolver_id`.execute(db);
+  await sql.raw(await readFile(new URL("migrations/0088_names_of_people.sql", import.meta.url), "utf8")).execute(db);
 
+  const resolvers = await sql<{ resolver_id: string | null }>`SELECT resolver_id FROM approvals ORDER BY array_position(${approvals}::uuid[], id)`.execute(db);
+  expect(resolvers.rows.map((row) => row.resolver_id)).toEqual([juergen ?? "", "", null]);
+  expect(await endUserId("jürgen")).toBe(juergen);
+});
+
+test("a name is found in any case and form, and of two that differ in the form alone each by its own", async () => {
+  const { db } = database;
   const endUser = async (name: string) => (await endUserByUsername(db, "t", name))?.username;
   expect([await endUser("JÜRGEN"), await endUser(apart("Jürgen"))]).toEqual(["jürgen", "jürgen"]);
   expect([await endUser("jörg"), await endUser(apart("JÖRG"))]).toEqual(["Jörg", apart("jörg")]);
