@@ -147,11 +147,18 @@ export interface DiscoveredServer {
   readonly resourceTemplates: readonly unknown[];
 }
 
-/** Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. */
+/** A server is elsewhere by now than where it was looked at: what was found says nothing of it. */
+export class ServerMoved extends Refused {
+  constructor() {
+    super(refuse("conflict", "The server's address was changed while it was being looked at."));
+  }
+}
+
+/** Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. Throws `ServerMoved`. */
 export async function recordDiscovery(write: Write, tenantId: string, id: string, probedUrl: string, found: DiscoveredServer, diff: (before: readonly IndexedTool[], after: readonly IndexedTool[]) => Omit<ToolDiffRead, "changed_under_approval">): Promise<ToolDiffRead> {
   const row = await mcpServerStore.find(write.trx, tenantId, id, "lock");
   if (row === undefined) throw notFound("tool server");
-  if (toolServerEntry(row, null).url !== probedUrl) throw new Refused(refuse("conflict", "The server's address was changed while it was being looked at."));
+  if (toolServerEntry(row, null).url !== probedUrl) throw new ServerMoved();
   const plain = diff(row.tool_index, found.toolIndex);
   const named = await toolsNamedInConfigs(write.trx, id);
   const told: ToolDiffRead = { ...plain, changed_under_approval: plain.changed.filter((name) => named.has(name) || named.has("*")) };
@@ -187,10 +194,15 @@ export async function recordDiscovery(write: Write, tenantId: string, id: string
   return told;
 }
 
-/** Writes what a probe found. It is no change of policy. */
-export async function recordServerHealth(directory: Directory, tenantId: string, id: string, healthy: boolean): Promise<Date> {
+/** Writes what a probe found. It is no change of policy. Throws `not_found` and `ServerMoved`. */
+export async function recordServerHealth(directory: Directory, tenantId: string, id: string, probedUrl: string, healthy: boolean): Promise<Date> {
   const at = new Date(directory.clock.now());
-  await directory.db.updateTable("mcp_servers").set({ is_healthy: healthy, health_checked_at: at }).where("tenant_id", "=", tenantId).where("id", "=", id).execute();
+  await directory.db.transaction().execute(async (trx) => {
+    const row = await mcpServerStore.find(trx, tenantId, id, "lock");
+    if (row === undefined) throw notFound("tool server");
+    if (toolServerEntry(row, null).url !== probedUrl) throw new ServerMoved();
+    await mcpServerStore.update(trx, id, { is_healthy: healthy, health_checked_at: at });
+  });
   return at;
 }
 
