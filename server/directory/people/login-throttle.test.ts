@@ -57,3 +57,13 @@ test.each([
   ["ΣΣ", "σσ"],
   ["\u{10400}", "\u{10428}"],
 ])("ways to write one account's name are one: %s is %s", (written, name) => expect(oneName(written)).toBe(name));
+
+test("an attempt takes the turns of its place, or of its own where the account has logged in before", async () => {
+  const held = new LoginThrottle({ now: () => 0, micros: () => 0 });
+  const turns: unknown[] = [];
+  const attempt = (account: string, address: string) => held.attempt(account, address, async (turn) => turns.push(turn) > 0);
+  for (const [account, address] of [["a", "2001:db8::1"], ["b", "2001:db8::2"], ["a", "2001:db8::1"], ["a", "192.0.2.1"]] as const) await attempt(account, address);
+  expect(turns).toMatchObject([{ known: false }, { known: false }, { known: true }, { known: false }]);
+  const [first, second, again, elsewhere] = turns as { of: string }[];
+  expect([second?.of === first?.of, again?.of === first?.of, elsewhere?.of === first?.of]).toEqual([true, false, false]);
+});

@@ -5,6 +5,7 @@ import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
 import type { AdminTokens } from "./admin-tokens.ts";
 import { nextGeneration } from "./admin-users.ts";
+import { turnOf, type PasswordHashing, type Turn } from "./portal/password-work.ts";
 import { oneName, type LoginThrottle } from "./login-throttle.ts";
 
 const RESOURCE = "admin-users";
@@ -16,9 +17,8 @@ export interface Logins {
   readonly directory: Directory;
   readonly tokens: AdminTokens;
   readonly throttle: LoginThrottle;
-  readonly verifyPassword: (password: string, hash: string) => Promise<boolean>;
-  /** Takes as long as a verification and is never true. */
-  readonly dummyVerify: (password?: string) => Promise<boolean>;
+  readonly verifyPassword: PasswordHashing["verifyPassword"];
+  readonly dummyVerify: PasswordHashing["dummyVerify"];
 }
 
 /** Who is signed in on the control plane. */
@@ -64,12 +64,12 @@ async function tenantAccount(directory: Directory, username: string, tenantId: s
   return adminByUsername(directory.db, another === undefined ? only : DEFAULT_TENANT, username);
 }
 
-async function judge(logins: Logins, row: AdminUserRow | undefined, password: string): Promise<{ signedIn: SignedInRow } | { reason: string }> {
+async function judge(logins: Logins, row: AdminUserRow | undefined, password: string, turn: Turn): Promise<{ signedIn: SignedInRow } | { reason: string }> {
   if (row === undefined) {
-    await logins.dummyVerify(password);
+    await logins.dummyVerify(password, turn);
     return { reason: "unknown_user" };
   }
-  if (!(await logins.verifyPassword(password, row.password_hash))) return { reason: "wrong_password" };
+  if (!(await logins.verifyPassword(password, row.password_hash, turn))) return { reason: "wrong_password" };
   const fresh = await adminWithTenant(logins.directory.db, row.id);
   // Given a new one while the old was being verified: a token now would outlive the change that was to end them all.
   if (fresh !== undefined && fresh.password_hash !== row.password_hash) return { reason: "wrong_password" };
@@ -87,9 +87,9 @@ export async function logIn(logins: Logins, kind: "tenant" | "system", given: { 
   const { directory } = logins;
   const account = JSON.stringify([kind, given.tenantId ?? null, oneName(given.username)]);
   let signIn: SignIn | undefined;
-  const outcome = await logins.throttle.attempt(account, origin.address, async () => {
+  const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const row = kind === "system" ? await adminByUsername(directory.db, null, given.username) : await tenantAccount(directory, given.username, given.tenantId);
-    const verdict = await judge(logins, row, given.password);
+    const verdict = await judge(logins, row, given.password, turn);
     const actor: Actor = { id: row?.id ?? null, username: row?.username ?? null, role: row?.role ?? null, clientIp: origin.address, requestId: origin.requestId };
     if ("reason" in verdict) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
@@ -125,7 +125,7 @@ export async function changePassword(logins: Logins, admin: Admin, given: { curr
   const outcome = await logins.throttle.attempt(JSON.stringify(["change", admin.id]), origin.address, async () => {
     const row = await adminWithTenant(directory.db, admin.id);
     if (row === undefined) throw notFound("admin user");
-    if (!(await logins.verifyPassword(given.current, row.password_hash))) {
+    if (!(await logins.verifyPassword(given.current, row.password_hash, turnOf(admin)))) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
         { tenant_id: row.tenant_id, action: "change_password_failed", resource: RESOURCE, resource_id: row.id, after: { reason: "wrong_password" } },
       ]);
