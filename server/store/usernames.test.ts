@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { sql } from "kysely";
+import pg from "pg";
 import { testDatabase, type TestDatabase } from "../../tests/support/database.ts";
 import { adminByUsername, tenantsWithAdmin } from "./admin-users.ts";
 import { endUserByUsername } from "./end-users.ts";
 import { accountsNamed } from "./erased-people.ts";
 
+const MIGRATION = new URL("migrations/0088_names_of_people.sql", import.meta.url);
 const apart = (name: string) => name.normalize("NFD");
 let database: TestDatabase;
 beforeAll(async () => {
@@ -31,7 +34,7 @@ test("people and what they resolved before names were composed are the same peop
   const juergen = await endUserId(apart("jürgen"));
   const approvals = [await approvalResolvedBy(apart("jürgen"), "at the portal"), await approvalResolvedBy("deleted", "at the portal"), await approvalResolvedBy("Jörg", "on the control plane")];
   await sql`ALTER TABLE approvals DROP COLUMN resolver_id`.execute(db);
-  await sql.raw(await readFile(new URL("migrations/0088_names_of_people.sql", import.meta.url), "utf8")).execute(db);
+  await sql.raw(await readFile(MIGRATION, "utf8")).execute(db);
 
   const resolvers = await sql<{ resolver_id: string | null }>`SELECT resolver_id FROM approvals ORDER BY array_position(${approvals}::uuid[], id)`.execute(db);
   expect(resolvers.rows.map((row) => row.resolver_id)).toEqual([juergen ?? "", "", null]);
@@ -50,4 +53,25 @@ test("a name is found in any case and form, and of two that differ in the form a
 
   const named = (name: string) => db.transaction().execute(async (trx) => (await accountsNamed(trx, "t", { ids: [], usernames: [name] })).map(({ username }) => username));
   expect([await named(apart("JÜRGEN")), await named("jörg")]).toEqual([["jürgen"], ["Jörg"]]);
+});
+
+test("a database of an encoding without forms is migrated as well", async () => {
+  const admin = new pg.Client({ connectionString: database.url });
+  await admin.connect();
+  const name = `gatehouse_test_${randomBytes(8).toString("hex")}`;
+  const url = new URL(database.url);
+  url.pathname = `/${name}`;
+  await admin.query(`CREATE DATABASE ${name} ENCODING 'SQL_ASCII' LOCALE_PROVIDER libc LOCALE 'C' TEMPLATE template0`);
+  const client = new pg.Client({ connectionString: url.href });
+  try {
+    await client.connect();
+    await client.query("CREATE TABLE approvals (id text, tenant_id text, resolved_by text); CREATE TABLE admin_log (resource text, resource_id text, action text)");
+    for (const table of ["end_users", "admin_users"]) await client.query(`CREATE TABLE ${table} AS SELECT 1 AS id, 't' AS tenant_id, '${apart("jörg")}' AS username`);
+    await client.query(await readFile(MIGRATION, "utf8"));
+    expect((await client.query("SELECT username FROM end_users")).rows).toEqual([{ username: apart("jörg") }]);
+  } finally {
+    await client.end();
+    await admin.query(`DROP DATABASE ${name}`);
+    await admin.end();
+  }
 });
