@@ -50,6 +50,14 @@ describe("a login", () => {
     }
   });
 
+  test("takes a name in any script, with the marks its letters have", async () => {
+    for (const name of ["हिन्दी", "สมชาย-ใจดี", "x\u0302"]) {
+      expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD, role: "viewer" })).status).toBe(201);
+      expect((await plane.logIn(name, ADMIN_PASSWORD, "acme")).body.user.username).toBe(name);
+    }
+    for (const name of ["a b", "a\u200db", "a/b"]) expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).status).toBe(400);
+  });
+
   test("fails with one and the same answer, whatever was wrong, and the log knows what", async () => {
     const away = await newUser("away", "viewer");
     await plane.system("PATCH", `/v1/admin/admin-users/${away.id}`, { is_active: false });
