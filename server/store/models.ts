@@ -100,6 +100,11 @@ export async function recordHealth(db: Database | Trx, tenantId: string, modelId
   return rows[0]?.news ?? false;
 }
 
+/** Of models that are reached by the provider's record. */
+export async function forgetHealthOfProvider(trx: Trx, providerId: string): Promise<void> {
+  await trx.updateTable("models").set({ is_healthy: null, health_checked_at: null }).where("provider_id", "=", providerId).where("health_checked_at", "is not", null).execute();
+}
+
 /** Names of the tenant's models by id. */
 export async function modelNames(db: Database, tenantId: string): Promise<Map<string, string>> {
   const rows = await db.selectFrom("models").select(["id", "name"]).where("tenant_id", "=", tenantId).execute();

@@ -64,3 +64,10 @@ test("what was found at an address says nothing of a server that has moved meanw
     meanwhile = async () => undefined;
   }
 });
+
+test("whether a server is healthy is not known any more once it is shown another key", async () => {
+  const { id, is_healthy: before } = (await owner("POST", "/v1/admin/mcp-servers", { name: "keyed", base_url: "http://keyed.example" })).body;
+  const patch = async (body: object) => (await owner("PATCH", `/v1/admin/mcp-servers/${id}`, body)).body;
+  expect([before, (await patch({ description: "x", auth_type: "none" })).is_healthy]).toEqual([true, true]);
+  expect(await patch({ auth_type: "bearer", api_key: "the-key-of-the-server" })).toMatchObject({ is_healthy: null, health_checked_at: null, server_name: "former" });
+});

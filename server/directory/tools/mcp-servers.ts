@@ -62,8 +62,10 @@ function sealedCredential(write: Write, id: string, apiKey: string | null | unde
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 
+const UNPROBED: McpServerPatch = { is_healthy: null, health_checked_at: null };
+
 /** What an earlier address was found to be says nothing of a new one. */
-const UNDISCOVERED: McpServerPatch = { dialect: null, protocol_version: null, server_name: null, server_version: null, capabilities: "{}", instructions: null, tool_index: "[]", discovered_at: null, is_healthy: null, health_checked_at: null };
+const UNDISCOVERED: McpServerPatch = { ...UNPROBED, dialect: null, protocol_version: null, server_name: null, server_version: null, capabilities: "{}", instructions: null, tool_index: "[]", discovered_at: null };
 
 export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch, McpServer, McpServerCreate, McpServerUpdate, McpServerQuery, string>({
   resource: "mcp-servers",
@@ -100,7 +102,7 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
     const keyed = apiKey === undefined ? row.api_key_sealed !== null : apiKey !== null;
     if ((body.auth_type ?? row.auth_type) === "bearer" && !keyed && (body.auth_type !== undefined || apiKey !== undefined)) throw invalidField("api_key", "is required for auth_type bearer");
     const elsewhere = moved || (body.mcp_endpoint_path !== undefined && body.mcp_endpoint_path !== row.mcp_endpoint_path);
-    return { ...rest, ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }), ...sealedCredential(write, row.id, apiKey), ...(elsewhere ? UNDISCOVERED : {}), updated_at: write.now } as McpServerPatch;
+    return { ...rest, ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }), ...sealedCredential(write, row.id, apiKey), ...(elsewhere ? UNDISCOVERED : apiKey !== undefined || (body.auth_type ?? row.auth_type) !== row.auth_type ? UNPROBED : {}), updated_at: write.now } as McpServerPatch;
   },
   async dependents(write, row) {
     const names = await virtualServersWith(write.trx, row.tenant_id, row.id, NAMED);
