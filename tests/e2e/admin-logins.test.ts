@@ -50,6 +50,15 @@ describe("a login", () => {
     }
   });
 
+  test("is counted for its account, whether it names the tenant or not", async () => {
+    await acme.send("POST", "/v1/admin/admin-users", { username: "counted", password: ADMIN_PASSWORD, role: "viewer" });
+    const attempt = async (body: object, headers = {}) => (await plane.send("POST", "/v1/admin-users/tenant/login", { username: "counted", ...body }, headers)).status;
+    const wrong = { password: "wrong password" };
+    const failures = [await attempt({ ...wrong, tenant_id: "acme" }), await attempt(wrong), await attempt(wrong, { "x-tenant-id": "acme" }), await attempt({ ...wrong, username: "COUNTED" }), await attempt(wrong)];
+    expect(failures).toEqual([401, 401, 401, 401, 401]);
+    expect([await attempt({ password: ADMIN_PASSWORD, tenant_id: "acme" }), await attempt({ password: ADMIN_PASSWORD })]).toEqual([429, 429]);
+  });
+
   test("takes a name in any script, with the marks its letters have", async () => {
     for (const name of ["हिन्दी", "สมชาย-ใจดี", "x\u0302"]) {
       expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD, role: "viewer" })).status).toBe(201);

@@ -56,12 +56,10 @@ export async function signedInAdmin(logins: Pick<Logins, "directory" | "tokens">
   return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === token.generation ? adminOf(row) : "credential_unknown";
 }
 
-/** The account meant by a tenant login: that of the tenant named, else of the only tenant that has the username, else of `default`. */
-async function tenantAccount(directory: Directory, username: string, tenantId: string | undefined): Promise<AdminUserRow | undefined> {
-  if (tenantId !== undefined) return adminByUsername(directory.db, tenantId, username);
+/** The tenant meant by a login that names none: the only one that has the username, else `default`. */
+async function tenantOfLogin(directory: Directory, username: string): Promise<string> {
   const [only, another] = await tenantsWithAdmin(directory.db, username, 2);
-  if (only === undefined) return undefined;
-  return adminByUsername(directory.db, another === undefined ? only : DEFAULT_TENANT, username);
+  return only !== undefined && another === undefined ? only : DEFAULT_TENANT;
 }
 
 async function judge(logins: Logins, row: AdminUserRow | undefined, password: string, turn: Turn): Promise<{ signedIn: SignedInRow } | { reason: string }> {
@@ -85,10 +83,12 @@ async function judge(logins: Logins, row: AdminUserRow | undefined, password: st
  */
 export async function logIn(logins: Logins, kind: "tenant" | "system", given: { username: string; password: string; tenantId?: string | undefined }, origin: Origin): Promise<SignIn> {
   const { directory } = logins;
-  const account = JSON.stringify([kind, given.tenantId ?? null, oneName(given.username)]);
+  // However an account is named, its failures are counted together.
+  const tenantId = kind === "system" ? null : (given.tenantId ?? (await tenantOfLogin(directory, given.username)));
+  const account = JSON.stringify([kind, tenantId, oneName(given.username)]);
   let signIn: SignIn | undefined;
   const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
-    const row = kind === "system" ? await adminByUsername(directory.db, null, given.username) : await tenantAccount(directory, given.username, given.tenantId);
+    const row = await adminByUsername(directory.db, tenantId, given.username);
     const verdict = await judge(logins, row, given.password, turn);
     const actor: Actor = { id: row?.id ?? null, username: row?.username ?? null, role: row?.role ?? null, clientIp: origin.address, requestId: origin.requestId };
     if ("reason" in verdict) {
