@@ -12,6 +12,10 @@ export async function rememberGoneTenant(trx: Trx, row: Pick<TenantRow, "id" | "
     .execute();
 }
 
+export async function isGone(db: Database, id: string): Promise<boolean> {
+  return (await db.selectFrom("gone_tenants").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
+}
+
 const LEFT = sql<boolean>`(EXISTS (SELECT FROM audit_rows r WHERE r.tenant_id = g.id) OR EXISTS (SELECT FROM runs r WHERE r.tenant_id = g.id))`;
 
 /** Whether a tenant of this id was deleted, and audit rows or runs of its are still kept. */

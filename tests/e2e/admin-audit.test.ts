@@ -27,7 +27,7 @@ beforeAll(async () => {
   for (const tenant_id of ["acme", "beta", "acme"]) {
     const id = ulid();
     rowIds[tenant_id]?.push(id);
-    await ledger.seal({ id, tenant_id, timestamp: isoMicros(clock.micros()), proxy_type: "llm", endpoint: "/v1/x", http_status_code: 200, success: true, request_body_preview: `body of ${tenant_id}` });
+    await ledger.seal({ id, tenant_id, timestamp: isoMicros(clock.micros()), proxy_type: "llm", endpoint: "/v1/x", http_status_code: 200, success: true, request_body_preview: `body of ${tenant_id}`, gateway_user_username: `user-of-${tenant_id}` });
   }
   await ledger.shipped();
 });
@@ -107,6 +107,17 @@ test("nobody comes into the rows of a tenant that was deleted by taking its id",
   expect([taken.status, taken.body.code]).toEqual([409, "conflict"]);
   expect((await make("unused")).status).toBe(201);
   expect((await query(plane.system, { filters: { tenant_id: "beta" } })).body.total).toBe(1);
+});
+
+test("a person is erased from the rows of a tenant that was deleted, by a system administrator", async () => {
+  const path = "/v1/admin/data-erasure?tenant_id=beta";
+  const body = { subject: { gateway_user_username: "user-of-beta" } };
+  const erased = await plane.system("POST", path, body);
+  expect([erased.status, erased.body]).toMatchObject([201, { tenant_id: "beta", rows_erased: 1, account_erased: false }]);
+  expect((await plane.system("GET", path)).body).toMatchObject({ total: 1, erasures: [{ id: erased.body.id }] });
+  expect((await plane.system("POST", "/v1/admin/data-erasure?tenant_id=never-there", body)).status).toBe(404);
+  expect((await acme.send("POST", path, body)).status).toBe(403);
+  expect((await plane.system("GET", "/v1/admin/resource-groups?tenant_id=beta")).status).toBe(404);
 });
 
 test("whoever is given the id of a tenant that was deleted reads nothing of it", async () => {

@@ -1,7 +1,7 @@
 import { DEFAULT_RETENTION, tenantSlug, type Tenant, type TenantCreate, type TenantStats, type TenantUpdate } from "@gatehouse/contracts/tenants";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
-import { forgetGoneTenant, isStillKept, rememberGoneTenant } from "../../store/gone-tenants.ts";
+import { forgetGoneTenant, isGone, isStillKept, rememberGoneTenant } from "../../store/gone-tenants.ts";
 import { tenantOfRecord, type TenantRecordTable } from "../../store/record-store.ts";
 import { countRecords, tenantExists, tenantIds, tenantStore, usageSince, type TenantFilters, type TenantInsert, type TenantPatch, type TenantRow } from "../../store/tenants.ts";
 import { checkJudge } from "../semantic-policies/policies.ts";
@@ -100,6 +100,11 @@ export async function tenantMeant(directory: Directory, named: string | undefine
   if (await tenantExists(directory.db, DEFAULT_TENANT)) return DEFAULT_TENANT;
   const [only, another] = await tenantIds(directory.db, 2);
   return another === undefined ? only : undefined;
+}
+
+/** Whether a tenant of this id was deleted, of which something is kept. */
+export function tenantIsGone(directory: Directory, id: string): Promise<boolean> {
+  return isGone(directory.db, id);
 }
 
 /** The tenant a record is in, for a system admin who names only the record; undefined when there is no such record. */
