@@ -8,7 +8,7 @@ import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { sql } from "kysely";
 import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { isoColumn } from "../store/audit-columns.ts";
-import type { AdminLogRow } from "../store/admin-log.ts";
+import { beginningOf, type AdminLogRow } from "../store/admin-log.ts";
 import type { Database, Trx } from "../store/database.ts";
 import { chainReading } from "./chain-readings.ts";
 import type { SignedCheckpoint } from "./scan.ts";
@@ -22,7 +22,7 @@ type Line = Extract<ExportLine, { type: "chain" | "entry" | "link" | "checkpoint
 
 /**
  * One moment of the admin log as a verifier takes it: the chain, then entries and checkpoints in order. Entries of other
- * tenants, and of none, are links when `tenantId` is given.
+ * tenants, of none, and of one that had the id before are links when `tenantId` is given.
  */
 function readAdminChain(db: Database, tenantId: string | undefined): AsyncGenerator<Line> {
   return chainReading(db, () => readHeld(db, tenantId));
@@ -40,10 +40,11 @@ async function* readHeld(db: Database, tenantId: string | undefined): AsyncGener
     if (chain === undefined) throw new Error("the head of the admin log is missing");
     yield { type: "chain", ...chain };
     const checkpoints = await trx.selectFrom("admin_log_checkpoints").select(["chain_seq", "note"]).orderBy("checkpoint_no").execute();
+    const beginning = tenantId === undefined ? 0 : await beginningOf(trx, tenantId);
     let next = 0;
     for await (const entry of readEntries(trx)) {
       for (; next < checkpoints.length && (checkpoints[next]?.chain_seq ?? 0) < entry.chain_seq; next++) yield { type: "checkpoint", ...(checkpoints[next] as (typeof checkpoints)[number]) };
-      if (tenantId === undefined || entry.tenant_id === tenantId) yield { type: "entry", entry };
+      if (tenantId === undefined || (entry.tenant_id === tenantId && (entry.chain_seq ?? 0) >= beginning)) yield { type: "entry", entry };
       else yield { type: "link", chain_seq: entry.chain_seq, prev_hash: entry.prev_hash, row_hash: entry.entry_hash };
     }
     for (; next < checkpoints.length; next++) yield { type: "checkpoint", ...(checkpoints[next] as (typeof checkpoints)[number]) };

@@ -8,7 +8,7 @@ import { isoMicros, type Clock } from "../kernel/clock.ts";
 import { exportChain, verifyChain } from "./chains.ts";
 import type { Ledger } from "./ledger.ts";
 import { putFeedback } from "../store/run-feedback.ts";
-import { rememberGoneTenant } from "../store/tenants.ts";
+import { rememberGoneTenant } from "../store/gone-tenants.ts";
 import { applyRetention } from "./retention.ts";
 import { callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 
@@ -151,11 +151,22 @@ test("the rows of a tenant that is gone are held to the retention it had", async
   at += 10 * DAY;
   await retain();
   expect(await counted(`id = '${id}' AND client_ip IS NULL`)).toBe(1);
-  const open = () => sql`SELECT FROM runs WHERE root_task_id = ${id} AND state = 'open'`.execute(database.db);
-  expect((await open()).rows).toHaveLength(1);
-  at += 40 * DAY;
+});
+
+test("what is kept of a tenant that is gone ends with its rows and runs", async () => {
+  const { db } = database;
+  const data_retention = { store_bodies: "none", body_days: 1, log_days: 20, run_days: 60 } as const;
+  await db.transaction().execute((trx) => rememberGoneTenant(trx, { id: "brief", data_retention }, new Date(at)));
+  await sql`INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, llm_model_used, api_key_id, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests) VALUES ('brief', ${new Date(at)}, '', '', '', 1, 0, 0, 0, 0, 0)`.execute(db);
+  await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) VALUES ('brief', 'r', 'completed', ${new Date(at)}, ${new Date(at)})`.execute(db);
+  const kept = async () => (await sql<{ id: string }>`SELECT id FROM gone_tenants UNION ALL SELECT tenant_id FROM usage_hourly WHERE tenant_id = 'brief' ORDER BY id`.execute(db)).rows.map(({ id }) => id);
+  at += 59 * DAY;
   await retain();
-  expect((await open()).rows).toEqual([]);
+  expect(await kept()).toEqual(["brief", "brief", "short"]);
+  at += 2 * DAY;
+  await retain();
+  // The other one has rows that are evidence.
+  expect(await kept()).toEqual(["short"]);
 });
 
 test("what people said of runs goes with the runs", async () => {

@@ -4,6 +4,7 @@ import { ulid } from "../kernel/ids.ts";
 import type { Log } from "../kernel/log.ts";
 import { appendAdminLog } from "../store/admin-log.ts";
 import { dropPrefixes, droppablePrefixes, ensurePartitions, partitionsBefore, pruneBodies, pruneRuns, reduceRows, tenantRetentions, type DroppablePrefix } from "../store/audit-retention.ts";
+import { forgetGoneTenant, forgettableTenants } from "../store/gone-tenants.ts";
 import { pruneApprovals } from "../store/approvals.ts";
 import type { Database } from "../store/database.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
@@ -13,7 +14,7 @@ const DAY_MS = 86_400_000;
 /**
  * Holds every tenant's rows, bodies, runs and approvals to its retention, and makes the partitions of the months to come. What is
  * past `log_days` is reduced to what its hash covers; whole months that are past it for every tenant are dropped, up to
- * a signed checkpoint. Idempotent, and safe in two processes at once.
+ * a signed checkpoint. What is kept of a tenant that is gone ends with its rows. Idempotent, and safe in two processes at once.
  */
 export async function applyRetention(db: Database, clock: Clock, log: Log): Promise<void> {
   const now = new Date(clock.now());
@@ -28,6 +29,10 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
     if (bodies + reduced + runs + approvals > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs, approvals_pruned: approvals });
   }
   if (tenants.length > 0) await dropMonths(db, before(Math.max(...tenants.map((tenant) => tenant.log_days))), now, log);
+  for (const id of await forgettableTenants(db, now)) {
+    await db.transaction().execute((trx) => forgetGoneTenant(trx, id));
+    log.info("gone_tenant_forgotten", { tenant_id: id });
+  }
 }
 
 /** Drops the months that ended before `before`. Each chain's drop is told in the admin log. */

@@ -3,6 +3,7 @@ import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { AdminUserTable } from "./tables/people.ts";
+import { closestFirst, nameIs } from "./usernames.ts";
 
 export type AdminUserRow = Selectable<AdminUserTable>;
 export type AdminUserInsert = Insertable<AdminUserTable>;
@@ -22,7 +23,7 @@ export const adminUserStore: RecordStore<AdminUserRow, AdminUserInsert, AdminUse
     if (filters.active_only === "true") query = query.where("is_active", "=", true);
     if (filters.search !== undefined) {
       const pattern = containing(filters.search);
-      query = query.where((eb) => eb.or([eb("username", "ilike", pattern), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]));
+      query = query.where((eb) => eb.or([eb("username", "ilike", pattern.normalize("NFC")), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]));
     }
     const items = await query.selectAll().orderBy("username").orderBy("id").limit(page.limit).offset(page.offset).execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
@@ -44,12 +45,14 @@ export const adminUserStore: RecordStore<AdminUserRow, AdminUserInsert, AdminUse
   },
 };
 
-/** The admin with this username, in any case, in the tenant; null is the system. */
+/** The admin with this username, in any case and form, in the tenant; null is the system. */
 export async function adminByUsername(db: Database | Trx, tenantId: string | null, username: string): Promise<AdminUserRow | undefined> {
   return db
     .selectFrom("admin_users")
     .selectAll()
-    .where(sql<boolean>`coalesce(tenant_id, '') = ${tenantId ?? ""} AND lower(username) = lower(${username})`)
+    .where(sql<boolean>`coalesce(tenant_id, '') = ${tenantId ?? ""}`)
+    .where(nameIs(username))
+    .orderBy(closestFirst(username))
     .executeTakeFirst();
 }
 
@@ -58,8 +61,9 @@ export async function tenantsWithAdmin(db: Database, username: string, limit: nu
   const rows = await db
     .selectFrom("admin_users")
     .select("tenant_id")
+    .distinct()
     .where("tenant_id", "is not", null)
-    .where(sql<boolean>`lower(username) = lower(${username})`)
+    .where(nameIs(username))
     .orderBy("tenant_id")
     .limit(limit)
     .execute();

@@ -80,11 +80,11 @@ export async function resolveApproval(
   db: Database,
   tenantId: string,
   id: string,
-  resolution: { readonly status: "approved" | "rejected"; readonly by: string; readonly note: string | null; readonly nonce: string | null; readonly now: Date; readonly expiresAt: Date | null },
+  resolution: { readonly status: "approved" | "rejected"; readonly by: string; readonly endUserId: string | null; readonly note: string | null; readonly nonce: string | null; readonly now: Date; readonly expiresAt: Date | null },
 ): Promise<ApprovalRow | undefined> {
   return db
     .updateTable("approvals")
-    .set({ status: resolution.status, resolved_by: resolution.by, resolved_at: resolution.now, resolution_note: resolution.note, token_nonce: resolution.nonce, ...(resolution.expiresAt === null ? {} : { expires_at: resolution.expiresAt }) })
+    .set({ status: resolution.status, resolved_by: resolution.by, resolver_id: resolution.endUserId, resolved_at: resolution.now, resolution_note: resolution.note, token_nonce: resolution.nonce, ...(resolution.expiresAt === null ? {} : { expires_at: resolution.expiresAt }) })
     .where("tenant_id", "=", tenantId)
     .where("id", "=", id)
     .where("status", "=", "pending")

@@ -72,15 +72,11 @@ export async function reduceArrivals(client: pg.PoolClient, which: string, param
   await client.query(prepared(REDUCE_ARRIVALS(which), parameters));
 }
 
-/**
- * Removes ended runs that started before `before`, hours of which no run is left, and what people said before of runs
- * that are gone. Of a tenant that is gone nobody ends the runs that are open: they go with the others.
- */
+/** Removes ended runs that started before `before`, hours of which no run is left, and what people said before of runs that are gone. */
 export async function pruneRuns(db: Database, tenantId: string, before: Date): Promise<number> {
   for (let total = 0; ; ) {
     const { numAffectedRows } = await sql`
-      DELETE FROM runs WHERE (tenant_id, root_task_id) IN (SELECT tenant_id, root_task_id FROM runs WHERE tenant_id = ${tenantId} AND started_at < ${before}
-          AND (state <> 'open' OR NOT EXISTS (SELECT FROM tenants WHERE id = ${tenantId})) LIMIT ${BATCH})`.execute(db);
+      DELETE FROM runs WHERE (tenant_id, root_task_id) IN (SELECT tenant_id, root_task_id FROM runs WHERE tenant_id = ${tenantId} AND started_at < ${before} AND state <> 'open' LIMIT ${BATCH})`.execute(db);
     const pruned = Number(numAffectedRows ?? 0);
     total += pruned;
     if (pruned === BATCH) continue;

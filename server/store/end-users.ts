@@ -1,6 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
+import { closestFirst, nameIs } from "./usernames.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { EndUserTable } from "./tables/people.ts";
 
@@ -19,7 +20,7 @@ export const endUserStore: RecordStore<EndUserRow, EndUserInsert, EndUserPatch, 
     if (filters.active_only === "true") query = query.where("is_active", "=", true);
     if (filters.search !== undefined) {
       const pattern = containing(filters.search);
-      query = query.where((eb) => eb.or([eb("username", "ilike", pattern), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]));
+      query = query.where((eb) => eb.or([eb("username", "ilike", pattern.normalize("NFC")), eb("display_name", "ilike", pattern), eb("email", "ilike", pattern)]));
     }
     const items = await query.selectAll().orderBy("username").orderBy("id").limit(page.limit).offset(page.offset).execute();
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
@@ -44,13 +45,14 @@ export async function endUserExists(db: Database | Trx, tenantId: string, id: st
   return (await db.selectFrom("end_users").select("id").where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()) !== undefined;
 }
 
-/** The user with this username, in any case. */
+/** The user with this username, in any case and form. */
 export async function endUserByUsername(db: Database | Trx, tenantId: string, username: string): Promise<EndUserRow | undefined> {
   return db
     .selectFrom("end_users")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(sql<boolean>`lower(username) = lower(${username})`)
+    .where(nameIs(username))
+    .orderBy(closestFirst(username))
     .executeTakeFirst();
 }
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Trx } from "./database.ts";
+import { inBothForms } from "./usernames.ts";
 
 /** By these a person is known in records that are not audit rows. */
 export interface PersonNames {
@@ -11,7 +12,7 @@ export interface PersonNames {
 export async function accountsNamed(trx: Trx, tenantId: string, { ids, usernames }: PersonNames): Promise<{ id: string; username: string }[]> {
   const { rows } = await sql<{ id: string; username: string }>`
     SELECT id, username FROM end_users
-     WHERE tenant_id = ${tenantId} AND (id::text = ANY(${ids}) OR lower(username) = ANY(SELECT lower(u) FROM unnest(${usernames}::text[]) u))
+     WHERE tenant_id = ${tenantId} AND (id::text = ANY(${ids}) OR lower(username) = ANY(SELECT lower(u) FROM unnest(${inBothForms(usernames)}::text[]) u))
      ORDER BY id FOR UPDATE`.execute(trx);
   return rows;
 }
@@ -27,7 +28,7 @@ export async function eraseFromApprovals(trx: Trx, tenantId: string, { ids, user
            status = CASE WHEN status = 'pending' THEN 'expired' ELSE status END, expires_at = least(expires_at, ${now})
      WHERE tenant_id = ${tenantId} AND requester_id = ANY(${ids}) AND requester_display <> 'erased'
     RETURNING id`.execute(trx);
-  const resolved = await sql<{ id: string }>`UPDATE approvals SET resolved_by = 'erased', resolution_note = NULL WHERE tenant_id = ${tenantId} AND resolved_by = ANY(${usernames}) RETURNING id`.execute(trx);
+  const resolved = await sql<{ id: string }>`UPDATE approvals SET resolved_by = 'erased', resolver_id = NULL, resolution_note = NULL WHERE tenant_id = ${tenantId} AND (resolver_id = ANY(${ids}) OR resolver_id IS NOT NULL AND resolved_by = ANY(${usernames})) RETURNING id`.execute(trx);
   const touched = [...new Set([...asked.rows, ...resolved.rows].map(({ id }) => id))];
   if (touched.length > 0) await sql`DELETE FROM notifications WHERE tenant_id = ${tenantId} AND metadata->>'approval_id' = ANY(${touched})`.execute(trx);
   return touched.length;

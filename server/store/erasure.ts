@@ -97,7 +97,8 @@ export async function eraseSubject(trx: Trx, erasure: Erasure): Promise<{ rows: 
 }
 
 export async function erasurePage(db: Database, tenantId: string | null, page: { readonly limit: number; readonly offset: number }): Promise<{ items: ErasureRow[]; total: number }> {
-  const where = tenantId === null ? sql`` : sql`WHERE tenant_id = ${tenantId}`;
+  // Those from before the tenant was made are of another one that had its id.
+  const where = tenantId === null ? sql`` : sql`WHERE tenant_id = ${tenantId} AND at >= coalesce((SELECT created_at FROM tenants WHERE id = ${tenantId}), '-infinity')`;
   const found = await sql<ErasureRow>`SELECT id, tenant_id, at, requested_by, reason, subject, rows_erased, runs_changed, account_erased, approvals_erased FROM data_erasures ${where} ORDER BY id DESC LIMIT ${page.limit} OFFSET ${page.offset}`.execute(db);
   const counted = await sql<{ total: number }>`SELECT count(*) AS total FROM data_erasures ${where}`.execute(db);
   return { items: found.rows, total: counted.rows[0]?.total ?? 0 };

@@ -104,3 +104,8 @@ export async function recordHealth(db: Database | Trx, tenantId: string, modelId
 export async function noteFormerName(trx: Trx, { id, tenant_id, name }: Pick<ModelRow, "id" | "tenant_id" | "name">, until: Date): Promise<void> {
   await trx.insertInto("former_model_names").values({ tenant_id, name, until, model_id: id }).onConflict((conflict) => conflict.doNothing()).execute();
 }
+
+/** Of models that are reached by the provider's record. */
+export async function forgetHealthOfProvider(trx: Trx, providerId: string): Promise<void> {
+  await trx.updateTable("models").set({ is_healthy: null, health_checked_at: null }).where("provider_id", "=", providerId).where("health_checked_at", "is not", null).execute();
+}

@@ -22,13 +22,37 @@ export async function tokensOf(db: Database, principal: OAuthPrincipal, serverId
   return ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).where("issuer", "=", issuer).orderBy("updated_at", "desc").execute();
 }
 
-/** Held until the transaction ends, so that over all processes one refresh at a time is under way. */
+export async function tokenById(db: Database, tenantId: string, id: string): Promise<OAuthTokenRow | undefined> {
+  return db.selectFrom("oauth_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
+}
+
+/** Longer than an authorization server is waited for. */
+const RENEWAL_SECONDS = 20;
+
+/** Whether these very tokens are the caller's to renew now: over all processes one renewal at a time is under way. */
+export async function beginRenewal(db: Database, row: Pick<OAuthTokenRow, "id" | "access_token_sealed">, renewalId: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    UPDATE oauth_tokens SET renewal_id = ${renewalId}, renewal_ends = now() + ${RENEWAL_SECONDS} * interval '1 second'
+     WHERE id = ${row.id} AND access_token_sealed = ${row.access_token_sealed} AND (renewal_ends IS NULL OR renewal_ends <= now())`.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** For the next one to try. */
+export async function giveUpRenewal(db: Database, renewalId: string, id: string): Promise<void> {
+  await db.updateTable("oauth_tokens").set({ renewal_id: null, renewal_ends: null }).where("id", "=", id).where("renewal_id", "=", renewalId).execute();
+}
+
+/** Held until the transaction ends. */
 export async function lockedToken(trx: Trx, tenantId: string, id: string): Promise<OAuthTokenRow | undefined> {
   return trx.selectFrom("oauth_tokens").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).forUpdate().executeTakeFirst();
 }
 
-/** Replaces what the principal holds of this issuer for this server, under the id it has; `created_at` is of what replaces it. */
-export async function putToken(trx: Trx, values: OAuthTokenInsert): Promise<OAuthTokenRow> {
+/**
+ * Replaces what the principal holds of this issuer for this server, under the id it has; `created_at` is of what replaces
+ * it. A renewal of what was there before is over.
+ */
+export async function putToken(trx: Trx, given: Omit<OAuthTokenInsert, "renewal_id" | "renewal_ends">): Promise<OAuthTokenRow> {
+  const values = { ...given, renewal_id: null, renewal_ends: null };
   const { id: _id, ...replaced } = values;
   return trx
     .insertInto("oauth_tokens")

@@ -80,6 +80,8 @@ export async function endRun(db: Database, tenantId: string, rootTaskId: string,
 }
 
 const SWEPT_AT_ONCE = 1_000;
+/** Of a tenant that is gone there are no calls to come: its runs end as those of others do, and are not kept for good. */
+const SWEPT_TENANTS = sql`SELECT id, run_idle_minutes FROM tenants UNION ALL SELECT id, 30 FROM gone_tenants g WHERE NOT EXISTS (SELECT FROM tenants t WHERE t.id = g.id)`;
 
 /**
  * Ends the open runs that have had no call for their tenant's `run_idle_minutes`, in the state their last call led to.
@@ -89,7 +91,7 @@ export async function sweepRuns(db: Database, now: Date): Promise<number> {
   for (let total = 0; ; ) {
     const { numAffectedRows } = await sql`
       UPDATE runs r SET state = ${DERIVED}, state_source = 'derived', ended_at = active_at, closed_at = ${now}
-      FROM (SELECT o.tenant_id, o.root_task_id FROM tenants t CROSS JOIN LATERAL (
+      FROM (SELECT o.tenant_id, o.root_task_id FROM (${SWEPT_TENANTS}) t CROSS JOIN LATERAL (
               SELECT tenant_id, root_task_id FROM runs
               WHERE tenant_id = t.id AND state = 'open' AND started_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute' AND active_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute'
               ORDER BY tenant_id, root_task_id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED) o) idle

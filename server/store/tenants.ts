@@ -48,22 +48,6 @@ export async function tenantExists(db: Database | Trx, id: string): Promise<bool
   return (await db.selectFrom("tenants").select("id").where("id", "=", id).executeTakeFirst()) !== undefined;
 }
 
-/** Keeps what the tenant's audit rows are held to when it is gone itself. */
-export async function rememberGoneTenant(trx: Trx, row: Pick<TenantRow, "id" | "data_retention">, now: Date): Promise<void> {
-  const data_retention = JSON.stringify(row.data_retention);
-  await trx
-    .insertInto("gone_tenants")
-    .values({ id: row.id, data_retention, gone_at: now })
-    .onConflict((conflict) => conflict.column("id").doUpdateSet({ data_retention, gone_at: now }))
-    .execute();
-}
-
-/** Whether a tenant of this id was deleted and left audit rows behind. */
-export async function leftRowsBehind(trx: Trx, id: string): Promise<boolean> {
-  const { rows } = await sql<{ left: boolean }>`SELECT EXISTS (SELECT FROM gone_tenants WHERE id = ${id}) AND EXISTS (SELECT FROM audit_rows WHERE tenant_id = ${id}) AS left`.execute(trx);
-  return rows[0]?.left === true;
-}
-
 export interface TenantCounts {
   readonly admin_users: number;
   readonly end_users: number;

@@ -3,6 +3,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { sql } from "kysely";
 import { isoMicros, systemClock } from "../../server/kernel/clock.ts";
 import { ulid } from "../../server/kernel/ids.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
@@ -26,7 +27,7 @@ beforeAll(async () => {
   for (const tenant_id of ["acme", "beta", "acme"]) {
     const id = ulid();
     rowIds[tenant_id]?.push(id);
-    await ledger.seal({ id, tenant_id, timestamp: isoMicros(clock.micros()), proxy_type: "llm", endpoint: "/v1/x", http_status_code: 200, success: true, request_body_preview: `body of ${tenant_id}` });
+    await ledger.seal({ id, tenant_id, timestamp: isoMicros(clock.micros()), proxy_type: "llm", endpoint: "/v1/x", http_status_code: 200, success: true, request_body_preview: `body of ${tenant_id}`, gateway_user_username: `user-of-${tenant_id}` });
   }
   await ledger.shipped();
 });
@@ -106,6 +107,40 @@ test("nobody comes into the rows of a tenant that was deleted by taking its id",
   expect([taken.status, taken.body.code]).toEqual([409, "conflict"]);
   expect((await make("unused")).status).toBe(201);
   expect((await query(plane.system, { filters: { tenant_id: "beta" } })).body.total).toBe(1);
+});
+
+test("a person is erased from the rows of a tenant that was deleted, by a system administrator", async () => {
+  const path = "/v1/admin/data-erasure?tenant_id=beta";
+  const body = { subject: { gateway_user_username: "user-of-beta" } };
+  const erased = await plane.system("POST", path, body);
+  expect([erased.status, erased.body]).toMatchObject([201, { tenant_id: "beta", rows_erased: 1, account_erased: false }]);
+  expect((await plane.system("GET", path)).body).toMatchObject({ total: 1, erasures: [{ id: erased.body.id }] });
+  expect((await plane.system("POST", "/v1/admin/data-erasure?tenant_id=never-there", body)).status).toBe(404);
+  expect((await acme.send("POST", path, body)).status).toBe(403);
+  expect((await plane.system("GET", "/v1/admin/resource-groups?tenant_id=beta")).status).toBe(404);
+});
+
+test("whoever is given the id of a tenant that was deleted reads nothing of it", async () => {
+  const former = await newTenant(plane, "again");
+  const adminId = (await former.send("GET", "/v1/admin-users/me")).body.id;
+  expect((await former.send("POST", "/v1/admin/data-erasure", { subject: { idp_user_id: "x" } })).status).toBe(201);
+  await sql`INSERT INTO usage_hourly (tenant_id, hour, resource_group_id, llm_model_used, api_key_id, requests, errors, prompt_tokens, completion_tokens, cost_micro_usd, unpriced_requests) VALUES ('again', now(), '', '', '', 7, 0, 0, 0, 0, 0)`.execute(plane.database.db);
+  expect((await plane.system("GET", "/v1/admin/tenants/again/stats")).body.last_30_days.requests).toBe(7);
+  expect((await plane.system("DELETE", `/v1/admin/admin-users/${adminId}`)).status).toBe(204);
+  expect((await plane.system("DELETE", "/v1/admin/tenants/again")).status).toBe(204);
+
+  const heir = await newTenant(plane, "again");
+  const { entries, total } = (await heir.send("GET", "/v1/admin/admin-log")).body;
+  expect(entries.map((entry: any) => `${entry.action} ${entry.resource}`)).toEqual(["login admin-users", "create admin-users", "create tenants"]);
+  expect(total).toBe(3);
+  const exported = String((await heir.send("GET", "/v1/admin/admin-log/export")).body).split("\n").filter(Boolean).map((line) => JSON.parse(line));
+  expect(exported.filter((line) => line.type === "entry").map((line) => line.entry.id).sort()).toEqual(entries.map(({ id }: { id: string }) => id).sort());
+  expect((await heir.send("POST", "/v1/admin/admin-log/verify")).body).toMatchObject({ findings: [], rows_withheld: expect.any(Number) });
+  expect((await heir.send("GET", "/v1/admin/data-erasure")).body).toMatchObject({ erasures: [], total: 0 });
+  expect((await plane.system("GET", "/v1/admin/tenants/again/stats")).body.last_30_days.requests).toBe(0);
+  // A system administrator finds what was.
+  const all = (await plane.system("GET", `/v1/admin/admin-log?resource=admin-users&resource_id=${adminId}`)).body.entries;
+  expect(all.map(({ action }: { action: string }) => action)).toContain("delete");
 });
 
 test("a row changed behind the gateway's back is found", async () => {

@@ -38,6 +38,35 @@ describe("a login", () => {
     expect((await plane.logIn("owner-of-acme", ADMIN_PASSWORD)).status).toBe(401);
   });
 
+  test("knows an admin by their name, in whichever form it is written", async () => {
+    const [name, apart] = ["jörg", "jo\u0308rg"];
+    const made = await acme.send("POST", "/v1/admin/admin-users", { username: apart, password: ADMIN_PASSWORD, role: "viewer" });
+    expect([made.status, made.body.username]).toEqual([201, name]);
+    expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).body.existing_id).toBe(made.body.id);
+    for (const way of [name, apart]) {
+      expect((await plane.logIn(way, ADMIN_PASSWORD, "acme")).body.user.id).toBe(made.body.id);
+      expect((await plane.send("POST", "/v1/admin-users/tenant/login", { username: way, password: ADMIN_PASSWORD })).status).toBe(200);
+      expect((await acme.send("GET", `/v1/admin/admin-users?search=${encodeURIComponent(way)}`)).body.total).toBe(1);
+    }
+  });
+
+  test("is counted for its account, whether it names the tenant or not", async () => {
+    await acme.send("POST", "/v1/admin/admin-users", { username: "counted", password: ADMIN_PASSWORD, role: "viewer" });
+    const attempt = async (body: object, headers = {}) => (await plane.send("POST", "/v1/admin-users/tenant/login", { username: "counted", ...body }, headers)).status;
+    const wrong = { password: "wrong password" };
+    const failures = [await attempt({ ...wrong, tenant_id: "acme" }), await attempt(wrong), await attempt(wrong, { "x-tenant-id": "acme" }), await attempt({ ...wrong, username: "COUNTED" }), await attempt(wrong)];
+    expect(failures).toEqual([401, 401, 401, 401, 401]);
+    expect([await attempt({ password: ADMIN_PASSWORD, tenant_id: "acme" }), await attempt({ password: ADMIN_PASSWORD })]).toEqual([429, 429]);
+  });
+
+  test("takes a name in any script, with the marks its letters have", async () => {
+    for (const name of ["हिन्दी", "สมชาย-ใจดี", "x\u0302"]) {
+      expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD, role: "viewer" })).status).toBe(201);
+      expect((await plane.logIn(name, ADMIN_PASSWORD, "acme")).body.user.username).toBe(name);
+    }
+    for (const name of ["a b", "a\u200db", "a/b"]) expect((await acme.send("POST", "/v1/admin/admin-users", { username: name, password: ADMIN_PASSWORD })).status).toBe(400);
+  });
+
   test("fails with one and the same answer, whatever was wrong, and the log knows what", async () => {
     const away = await newUser("away", "viewer");
     await plane.system("PATCH", `/v1/admin/admin-users/${away.id}`, { is_active: false });

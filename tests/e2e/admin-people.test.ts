@@ -102,6 +102,15 @@ describe("end users", () => {
     expect(log).not.toContain("ada@example.com");
   });
 
+  test("are one by their name, in whichever form it is written", async () => {
+    const [name, apart] = ["zoë", "zoe\u0308"];
+    const made = await send("POST", "/v1/admin/end-users", { username: apart, password: PASSWORD });
+    expect([made.status, made.body.user.username]).toEqual([201, name]);
+    expect((await send("POST", "/v1/admin/end-users", { username: name, password: PASSWORD })).body.existing_id).toBe(made.body.user.id);
+    for (const search of [name, apart]) expect((await send("GET", `/v1/admin/end-users?search=${encodeURIComponent(search)}`)).body.total).toBe(1);
+    expect((await send("POST", "/v1/admin/data-erasure", { subject: { gateway_user_username: apart } })).body.account_erased).toBe(true);
+  });
+
   test("a resource group is not deleted under the users an administrator put in it", async () => {
     const group = await makeResourceGroup("home");
     const user = await makeUser("homely", { primary_group_id: group });

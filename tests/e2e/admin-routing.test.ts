@@ -234,4 +234,26 @@ describe("what a probe found", () => {
     await recordModelHealth(plane.directory, "other", made.body.id, false);
     expect((await acme.send("GET", `${MODELS}/${made.body.id}`)).body.is_healthy).toBe(true);
   });
+
+  test("is forgotten when another address, key or model stands behind the record, and not before", async () => {
+    const made = await model("probed-again");
+    const path = `${MODELS}/${made.body.id}`;
+    const provider = `/v1/admin/providers/${made.body.provider_id}`;
+    const read = async () => (await acme.send("GET", path)).body;
+    const former = await read();
+    for (const [at, change, left] of [
+      [path, { description: "x" }, false],
+      [path, { base_url: former.base_url, model_name: former.model_name, provider: former.provider }, false],
+      [path, { model_name: "another" }, null],
+      [path, { api_key: "another-key" }, null],
+      [path, { base_url: "https://elsewhere.example/v1", api_key: "third-key" }, null],
+      [path, { base_url: null, api_key: null }, null],
+      [provider, { name: "x" }, false],
+      [provider, { api_key: "key-of-all" }, null],
+    ] as const) {
+      await recordModelHealth(plane.directory, "acme", made.body.id, false);
+      const changed = await acme.send("PATCH", at, change);
+      expect([change, changed.status === 200 || changed.body, (await read()).is_healthy]).toEqual([change, true, left]);
+    }
+  });
 });

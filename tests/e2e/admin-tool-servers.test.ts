@@ -3,9 +3,13 @@ import { controlPlane, newTenant, type ControlPlane, type Send } from "./admin-h
 
 let plane: ControlPlane;
 let owner: Send;
+/** What is done between the question and the answer of a discovery. */
+let meanwhile = async (): Promise<unknown> => undefined;
+
+const found = { dialect: "stateless", protocolVersion: "2026-07-28", serverName: "former", serverVersion: null, capabilities: {}, instructions: null, tools: [], toolIndex: [], prompts: [], resources: [], resourceTemplates: [] } as const;
 
 beforeAll(async () => {
-  plane = await controlPlane();
+  plane = await controlPlane({ toolServers: { discover: () => meanwhile().then(() => ({ status: "found", detail: "It answers.", found })) } });
   owner = (await newTenant(plane, "acme")).send;
 });
 
@@ -33,4 +37,37 @@ test("a tool server's client that many administrators enter at once is one of th
   expect(told.map(({ action }: { action: string }) => action)).toEqual(["create", ...Array.from({ length: 29 }, () => "update")]);
   const removed = await Promise.all(Array.from({ length: 3 }, () => plane.system("DELETE", path)));
   expect(removed.map(({ status }) => status).sort()).toEqual([204, 404, 404]);
+});
+
+test("what was found at an address says nothing of a server that has moved meanwhile", async () => {
+  const path = "/v1/admin/mcp-servers";
+  const moves = async (to: string) => {
+    const { mcp_servers: servers } = (await owner("GET", `${path}?search=mover`)).body;
+    expect((await owner("PATCH", `${path}/${servers[0].id}`, { base_url: to })).status).toBe(200);
+  };
+  const unknown = { server_name: null, dialect: null, is_healthy: null, health_checked_at: null, discovered_at: null };
+  try {
+    meanwhile = () => moves("http://second.example");
+    const made = await owner("POST", path, { name: "mover", base_url: "http://first.example" });
+    expect([made.status, made.body]).toMatchObject([201, { base_url: "http://second.example", discovery: { status: "inconclusive", detail: expect.stringContaining("changed") }, ...unknown }]);
+    const one = `${path}/${made.body.id}`;
+    meanwhile = () => moves("http://third.example");
+    const refreshed = await owner("POST", `${one}/refresh-capabilities`, {});
+    expect([refreshed.status, refreshed.body]).toMatchObject([200, { status: "inconclusive", diff: null, server: unknown }]);
+    meanwhile = () => moves("http://fourth.example");
+    const checked = await owner("POST", `${one}/health-check`);
+    expect([checked.status, checked.body.code]).toEqual([409, "conflict"]);
+    expect((await owner("GET", one)).body).toMatchObject({ base_url: "http://fourth.example", ...unknown });
+    meanwhile = () => owner("DELETE", one);
+    expect((await owner("POST", `${one}/health-check`)).status).toBe(404);
+  } finally {
+    meanwhile = async () => undefined;
+  }
+});
+
+test("whether a server is healthy is not known any more once it is shown another key", async () => {
+  const { id, is_healthy: before } = (await owner("POST", "/v1/admin/mcp-servers", { name: "keyed", base_url: "http://keyed.example" })).body;
+  const patch = async (body: object) => (await owner("PATCH", `/v1/admin/mcp-servers/${id}`, body)).body;
+  expect([before, (await patch({ description: "x", auth_type: "none" })).is_healthy]).toEqual([true, true]);
+  expect(await patch({ auth_type: "bearer", api_key: "the-key-of-the-server" })).toMatchObject({ is_healthy: null, health_checked_at: null, server_name: "former" });
 });

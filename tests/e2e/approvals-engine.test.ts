@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { approveApproval, getApproval, listApprovals, pollApproval, redeemApproval, rejectApproval, requestApproval, type ApprovalDemand, type Viewer } from "../../server/directory/tools/approvals.ts";
 import { expireApprovals } from "../../server/store/approvals.ts";
 import { approvalDemand } from "../support/approvals.ts";
-import { controlPlane, movableClock, newTenant, type ControlPlane } from "./admin-harness.ts";
+import { controlPlane, movableClock, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
 const clock = movableClock();
 /** Approvals that are raced for, each by every kind of caller at once. */
@@ -11,6 +11,7 @@ const RACES = Number(process.env.APPROVAL_RACES ?? 50);
 const page = { limit: 50, offset: 0 };
 const boss = { name: "boss", viewer: null };
 let plane: ControlPlane;
+let send: Send;
 let group: string;
 let member: string;
 let calls = 0;
@@ -18,6 +19,7 @@ let calls = 0;
 beforeAll(async () => {
   plane = await controlPlane({ clock });
   const acme = await newTenant(plane, "acme");
+  send = acme.send;
   await newTenant(plane, "beta");
   group = (await acme.send("POST", "/v1/admin/resource-groups", { name: "g" })).body.id;
   member = (await acme.send("POST", "/v1/admin/end-users", { username: "approver", password: "a long enough password", primary_group_id: group })).body.user.id;
@@ -172,4 +174,16 @@ describe("a request", () => {
     expect(await redeemApproval(plane.directory, token ?? "", redemption(asked))).toBe(id);
     expect((await pollApproval(plane.directory, "acme", id, asker)).approval_token).toBeUndefined();
   });
+});
+
+test("an end user who is erased takes no administrator of the same name along", async () => {
+  const name = "owner-of-acme";
+  const twin = (await send("POST", "/v1/admin/end-users", { username: name, password: "a long enough password" })).body.user.id;
+  const [byAdmin, byTwin, before] = [await requestApproval(plane.directory, demand()), await requestApproval(plane.directory, demand()), await requestApproval(plane.directory, demand())];
+  expect((await send("POST", `/v1/admin/approvals/${byAdmin.id}/approve`, { note: "fine" })).body.resolved_by).toBe(name);
+  for (const { id } of [byTwin, before]) await rejectApproval(plane.directory, "acme", id, { name, viewer: { requesterId: twin, groupIds: [group] } }, "no");
+  await sql`UPDATE approvals SET resolver_id = '' WHERE id = ${before.id}`.execute(plane.database.db);
+  expect((await send("POST", "/v1/admin/data-erasure", { subject: { gateway_user_username: name } })).body).toMatchObject({ account_erased: true, approvals_erased: 2 });
+  const left = await Promise.all([byAdmin, byTwin, before].map(async ({ id }) => (await send("GET", `/v1/admin/approvals/${id}`)).body));
+  expect(left.map((one) => [one.resolved_by, one.resolution_note])).toEqual([[name, "fine"], ["erased", null], ["erased", null]]);
 });

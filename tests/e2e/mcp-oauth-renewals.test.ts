@@ -122,19 +122,45 @@ describe("a renewal", () => {
     for (let n = 0; n < 24; n++) keys.push(await lapsed());
     const first24 = first.seen.length;
     const { promise: allowed, resolve: allow } = Promise.withResolvers<void>();
-    const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+    const { promise: asked, resolve: areAsked } = Promise.withResolvers<void>();
+    let waiting = 0;
     first.answer = async () => {
-      isAsked();
+      if (++waiting === keys.length) areAsked();
       await allowed;
       return tokens();
     };
     const calls = Promise.all(keys.map((key) => call({ "x-api-key": key })));
     await asked;
+    // All of them are more than there are connections.
     expect((await world.admin.get("/v1/admin/mcp-servers")).mcp_servers.length).toBeGreaterThan(0);
     allow();
     expect([...new Set((await calls).map(({ status }) => status))]).toEqual([200]);
     expect(first.seen.slice(first24).filter(({ path }) => path === "/token").length).toBe(24);
   }, 30_000);
+
+  test("does not bring back what is given up meanwhile, and tells the issuer so", async () => {
+    const { key } = await newKey();
+    const broker = (await brokers())[0] as string;
+    const headers = { "x-api-key": key };
+    await connect(key, broker);
+    expect((await call(headers)).status).toBe(200);
+    tools.refused.add(tools.shown.at(-1) as string);
+    const { promise: allowed, resolve: allow } = Promise.withResolvers<void>();
+    const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+    first.answer = async () => {
+      isAsked();
+      await allowed;
+      return tokens({ refresh_token: "renewed too late" });
+    };
+    const calling = call(headers);
+    await asked;
+    const [kept] = ((await (await fetch(`${broker}/tokens`, { headers })).json()) as any).tokens;
+    expect((await fetch(`${broker}/tokens/${kept.id}`, { method: "DELETE", headers })).status).toBe(204);
+    allow();
+    expect((await calling).status).toBe(401);
+    expect(((await (await fetch(`${broker}/tokens`, { headers })).json()) as any).tokens).toEqual([]);
+    expect(first.seen.filter(({ path }) => path === "/revoke").map(({ values }) => values.token)).toContain("renewed too late");
+  });
 
   test.each([1e300, 1e13])("of tokens that live for %d seconds is one of tokens that do not end", async (seconds) => {
     const { key } = await newKey();

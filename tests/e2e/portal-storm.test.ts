@@ -56,6 +56,30 @@ test("a storm of administrators' logins from everywhere is held to a queue as we
   for (const told of refused) expect(told).toEqual(["too_many_logins", "1"]);
 }, 60_000);
 
+test("a storm of portal logins shuts out neither whoever has signed in from there before nor, from one place, anybody else", async () => {
+  const url = world.gateway.runtimeUrl;
+  const logIn = (username: string, address: string, signal?: AbortSignal) =>
+    fetch(`${url}/v1/portal/auth/login`, { method: "POST", headers: { "content-type": "application/json", "x-forwarded-for": address }, body: JSON.stringify({ username, password: PASSWORD }), ...(signal === undefined ? {} : { signal }) });
+  expect((await logIn("in-the-storm", "198.51.100.1")).status).toBe(200);
+  await newPerson(url, "from-elsewhere");
+  for (const [from, username, address] of [
+    [() => "203.0.113.200", "from-elsewhere", "198.51.100.2"],
+    [(i: number) => `203.0.113.${i}`, "in-the-storm", "198.51.100.1"],
+  ] as const) {
+    const enough = new AbortController();
+    const full = Promise.withResolvers<void>();
+    const storm = Array.from({ length: 110 }, async (_, i) => {
+      const { status } = await logIn(`nobody-${i}`, from(i), enough.signal);
+      if (status === 429) full.resolve();
+    });
+    const ended = Promise.allSettled(storm);
+    await full.promise;
+    expect((await logIn(username, address)).status).toBe(200);
+    enough.abort();
+    await ended;
+  }
+}, 60_000);
+
 /** How each thread of the gateway gives way to others, by the scheduler's account. */
 function nicenesses(): number[] {
   const tasks = `/proc/${world.gateway.pid()}/task`;

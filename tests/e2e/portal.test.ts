@@ -98,6 +98,18 @@ describe("a new user", () => {
   });
 });
 
+test("a name is one person, composed or not, for whoever registers, signs in or guesses", async () => {
+  const [name, apart] = ["jörg-ångström", "jo\u0308rg-a\u030angstro\u0308m"];
+  const made = await stranger().request("POST", "/auth/register", { username: apart, password: PASSWORD });
+  expect([made.status, made.body.username]).toEqual([201, name]);
+  expect((await stranger().request("POST", "/auth/register", { username: name, password: PASSWORD })).status).toBe(409);
+  const full = "ü".repeat(100);
+  await newPerson(url, full);
+  for (const way of [name, apart, full, full.normalize("NFD")]) expect((await logIn(url, way)).token).toBeString();
+  for (let guess = 0; guess < 5; guess++) expect((await stranger().request("POST", "/auth/login", { username: guess % 2 === 0 ? name : apart, password: "wrong" })).status).toBe(401);
+  for (const way of [name, apart]) expect((await stranger().request("POST", "/auth/login", { username: way, password: PASSWORD })).status).toBe(429);
+});
+
 describe("registering over and over", () => {
   let other: World;
   beforeAll(async () => {

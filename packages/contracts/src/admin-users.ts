@@ -3,7 +3,7 @@ import { displayName, pageQuery, recordId, search, timestamp } from "./conventio
 import { anyRole } from "./roles.ts";
 import { tenantSlug } from "./tenants.ts";
 
-export const username = z.string().regex(/^[\p{L}\p{N}._@+-]{1,100}$/u, "must be 1 to 100 letters, digits and . _ @ + -");
+export const username = z.string().normalize("NFC").regex(/^[\p{L}\p{M}\p{N}._@+-]{1,100}$/u, "must be 1 to 100 letters, digits and . _ @ + -");
 export const newPasswordText = z.string().min(8, "must be at least 8 characters").max(200);
 const email = z.email().max(320).nullable();
 

@@ -4,6 +4,7 @@ import { displayName, pageQuery, recordId, search, timestamp } from "./conventio
 
 export const endUsername = z
   .string()
+  .normalize("NFC")
   .min(1)
   .max(100)
   .refine((text) => text.trim() === text && !/\p{C}/u.test(text), "must have no control characters and no space at either end");

@@ -23,7 +23,7 @@ export const registration = z
   })
   .refine((body) => body.photo_mime_type === undefined || body.photo_base64 !== undefined, { path: ["photo_base64"], message: "is required with photo_mime_type" });
 
-export const portalLogin = z.strictObject({ username: z.string().min(1).max(100), password });
+export const portalLogin = z.strictObject({ username: z.string().min(1).max(400), password });
 export const secondFactorLogin = z.strictObject({ temp_token: z.string().min(1).max(2000), code });
 export const portalPasswordChange = z.strictObject({ current_password: password, new_password: newPasswordText });
 export const secondFactorCode = z.strictObject({ code });

@@ -58,6 +58,9 @@ function guardKeys(next: { baseUrl: string | null; provider: ProviderRow; apiKey
   }
 }
 
+/** What a probe found says nothing of another address, key or model behind the record. */
+const UNPROBED: ModelPatch = { is_healthy: null, health_checked_at: null };
+
 /** A member serves what its group is asked for. */
 async function checkRoutingGroup(write: Write, tenantId: string, routingGroupId: string | null, modes: readonly string[]): Promise<void> {
   if (routingGroupId === null) return;
@@ -117,7 +120,8 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
     guardKeys({ baseUrl, provider, apiKey: body.api_key }, row.api_key_sealed === null ? null : (row.base_url ?? before.base_url));
     const modes = modesOf(body, row.modes);
     await checkRoutingGroup(write, tenantId, body.routing_group_id === undefined ? row.routing_group_id : body.routing_group_id, modes);
-    return { ...foldedChanges(row, write.now), ...columns(write, body), provider_id: provider.id, modes, ...sealedKey(write, "models", row.id, provider.api_format, body.api_key) };
+    const isOther = provider.id !== row.provider_id || baseUrl !== row.base_url || (body.model_name ?? row.model_name) !== row.model_name || body.api_key !== undefined;
+    return { ...foldedChanges(row, write.now), ...columns(write, body), provider_id: provider.id, modes, ...sealedKey(write, "models", row.id, provider.api_format, body.api_key), ...(isOther ? UNPROBED : {}) };
   },
   async created(write, tenantId, row, body) {
     const groupIds = [...new Set(body.group_ids ?? [])];

@@ -1,6 +1,7 @@
 import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamKey } from "@gatehouse/contracts/providers";
 import { uuid } from "../../kernel/ids.ts";
 import { sealContext } from "../../kernel/secrets.ts";
+import { forgetHealthOfProvider } from "../../store/models.ts";
 import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
 import { originOf } from "../snapshot.ts";
@@ -105,6 +106,7 @@ export const providers = records<ProviderRow, ProviderInsert, ProviderPatch, Pro
       if (apiKey === undefined && row.api_key_sealed !== null) throw invalidField("api_key", "must be sent again when base_url moves to another host");
       if (await keyedModelFollows(write.trx, row.id)) throw invalidField("base_url", "cannot move to another host while a model of this provider has a key of its own for it");
     }
+    if (given !== undefined || apiKey !== undefined || headers !== undefined || body.api_format !== undefined) await forgetHealthOfProvider(write.trx, row.id);
     return {
       ...rest,
       ...(headers === undefined ? {} : { headers: JSON.stringify(headers) }),

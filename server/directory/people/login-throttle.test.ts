@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { LoginThrottle } from "./login-throttle.ts";
+import { LoginThrottle, oneName } from "./login-throttle.ts";
 
 function throttle() {
   let now = 1_000_000;
@@ -48,4 +48,22 @@ test("whoever has a network of IPv6 addresses is one stranger, and another netwo
   for (let host = 1; host <= 5; host++) await attempt("a", `2001:db8::${host}`, false);
   expect(await attempt("a", "2001:db8::6", true)).toMatchObject({ ran: false });
   expect(await attempt("a", "2001:db8:0:1::6", true)).toEqual({ ran: true });
+});
+
+test.each([
+  ["Jo\u0308rg", "jörg"],
+  ["ADMİN", "admin"],
+  ["\u212Aelvin", "kelvin"],
+  ["ΣΣ", "σσ"],
+  ["\u{10400}", "\u{10428}"],
+])("ways to write one account's name are one: %s is %s", (written, name) => expect(oneName(written)).toBe(name));
+
+test("an attempt takes the turns of its place, or of its own where the account has logged in before", async () => {
+  const held = new LoginThrottle({ now: () => 0, micros: () => 0 });
+  const turns: unknown[] = [];
+  const attempt = (account: string, address: string) => held.attempt(account, address, async (turn) => turns.push(turn) > 0);
+  for (const [account, address] of [["a", "2001:db8::1"], ["b", "2001:db8::2"], ["a", "2001:db8::1"], ["a", "192.0.2.1"]] as const) await attempt(account, address);
+  expect(turns).toMatchObject([{ known: false }, { known: false }, { known: true }, { known: false }]);
+  const [first, second, again, elsewhere] = turns as { of: string }[];
+  expect([second?.of === first?.of, again?.of === first?.of, elsewhere?.of === first?.of]).toEqual([true, false, false]);
 });

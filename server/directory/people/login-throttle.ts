@@ -1,6 +1,7 @@
 import type { Clock } from "../../kernel/clock.ts";
 import { placeOf } from "../../kernel/ip-address.ts";
 import { BoundedMap } from "../bounded-map.ts";
+import type { Turn } from "./portal/password-work.ts";
 
 interface Window {
   failures: number;
@@ -11,6 +12,14 @@ const WINDOW_MS = 10 * 60_000;
 const LIMITS = { pair: 5, address: 100, account: 100 } as const;
 const MAX_ENTRIES = 20_000;
 const MAX_WAITING = 100;
+
+/**
+ * What all ways to write one account's name have in common. Letter by letter, as the database compares names: for it
+ * `İ` is an `i`, and a sigma at the end of a word no other than elsewhere.
+ */
+export function oneName(username: string): string {
+  return Array.from(username.normalize("NFC"), (letter) => String.fromCodePoint(letter.toLowerCase().codePointAt(0) ?? 0)).join("");
+}
 
 type Kind = keyof typeof LIMITS;
 
@@ -31,9 +40,9 @@ export class LoginThrottle {
 
   /**
    * Runs one attempt and counts it when it answers false. Attempts on one account from one address run one after the
-   * other, so that many at once get no more guesses than many in a row. Answers the seconds to wait when it was not run.
+   * other, so that many at once get no more guesses than many in a row. `run` is told whose turn its slow work takes. Answers the seconds to wait when it was not run.
    */
-  async attempt(account: string, from: string, run: () => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
+  async attempt(account: string, from: string, run: (turn: Turn) => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
     const address = placeOf(from);
     const pair = JSON.stringify([account, address]);
     const turn = this.turns.get(pair) ?? { tail: Promise.resolve(), waiting: 0 };
@@ -50,12 +59,12 @@ export class LoginThrottle {
     }
   }
 
-  private async attemptNow(pair: string, account: string, address: string, run: () => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
+  private async attemptNow(pair: string, account: string, address: string, run: (turn: Turn) => Promise<boolean>): Promise<{ ran: true } | { ran: false; retryAfter: number }> {
     const trusted = this.trusted.get(pair) === true;
     const waitUntil = Math.max(this.blockedUntil("pair", pair), trusted ? 0 : Math.max(this.blockedUntil("address", address), this.blockedUntil("account", account)));
     const now = this.clock.now();
     if (waitUntil > now) return { ran: false, retryAfter: Math.ceil((waitUntil - now) / 1000) };
-    if (await run()) {
+    if (await run(trusted ? { of: pair, known: true } : { of: address, known: false })) {
       this.windows.pair.delete(pair);
       this.trusted.set(pair, true);
     } else {

@@ -5,7 +5,8 @@ import { invalidField, notFound } from "../writes/records.ts";
 import { logEntries, write, type Actor, type Directory } from "../writes/write.ts";
 import type { AdminTokens } from "./admin-tokens.ts";
 import { nextGeneration } from "./admin-users.ts";
-import type { LoginThrottle } from "./login-throttle.ts";
+import { turnOf, type PasswordHashing, type Turn } from "./portal/password-work.ts";
+import { oneName, type LoginThrottle } from "./login-throttle.ts";
 
 const RESOURCE = "admin-users";
 /** The reason of a refusal that the admin log has an entry of its own for. */
@@ -16,9 +17,8 @@ export interface Logins {
   readonly directory: Directory;
   readonly tokens: AdminTokens;
   readonly throttle: LoginThrottle;
-  readonly verifyPassword: (password: string, hash: string) => Promise<boolean>;
-  /** Takes as long as a verification and is never true. */
-  readonly dummyVerify: (password?: string) => Promise<boolean>;
+  readonly verifyPassword: PasswordHashing["verifyPassword"];
+  readonly dummyVerify: PasswordHashing["dummyVerify"];
 }
 
 /** Who is signed in on the control plane. */
@@ -56,20 +56,18 @@ export async function signedInAdmin(logins: Pick<Logins, "directory" | "tokens">
   return row !== undefined && row.is_active && row.tenant_enabled !== false && row.tokens_valid_from.getTime() === token.generation ? adminOf(row) : "credential_unknown";
 }
 
-/** The account meant by a tenant login: that of the tenant named, else of the only tenant that has the username, else of `default`. */
-async function tenantAccount(directory: Directory, username: string, tenantId: string | undefined): Promise<AdminUserRow | undefined> {
-  if (tenantId !== undefined) return adminByUsername(directory.db, tenantId, username);
+/** The tenant meant by a login that names none: the only one that has the username, else `default`. */
+async function tenantOfLogin(directory: Directory, username: string): Promise<string> {
   const [only, another] = await tenantsWithAdmin(directory.db, username, 2);
-  if (only === undefined) return undefined;
-  return adminByUsername(directory.db, another === undefined ? only : DEFAULT_TENANT, username);
+  return only !== undefined && another === undefined ? only : DEFAULT_TENANT;
 }
 
-async function judge(logins: Logins, row: AdminUserRow | undefined, password: string): Promise<{ signedIn: SignedInRow } | { reason: string }> {
+async function judge(logins: Logins, row: AdminUserRow | undefined, password: string, turn: Turn): Promise<{ signedIn: SignedInRow } | { reason: string }> {
   if (row === undefined) {
-    await logins.dummyVerify(password);
+    await logins.dummyVerify(password, turn);
     return { reason: "unknown_user" };
   }
-  if (!(await logins.verifyPassword(password, row.password_hash))) return { reason: "wrong_password" };
+  if (!(await logins.verifyPassword(password, row.password_hash, turn))) return { reason: "wrong_password" };
   const fresh = await adminWithTenant(logins.directory.db, row.id);
   // Given a new one while the old was being verified: a token now would outlive the change that was to end them all.
   if (fresh !== undefined && fresh.password_hash !== row.password_hash) return { reason: "wrong_password" };
@@ -85,11 +83,13 @@ async function judge(logins: Logins, row: AdminUserRow | undefined, password: st
  */
 export async function logIn(logins: Logins, kind: "tenant" | "system", given: { username: string; password: string; tenantId?: string | undefined }, origin: Origin): Promise<SignIn> {
   const { directory } = logins;
-  const account = JSON.stringify([kind, given.tenantId ?? null, given.username.toLowerCase()]);
+  // However an account is named, its failures are counted together.
+  const tenantId = kind === "system" ? null : (given.tenantId ?? (await tenantOfLogin(directory, given.username)));
+  const account = JSON.stringify([kind, tenantId, oneName(given.username)]);
   let signIn: SignIn | undefined;
-  const outcome = await logins.throttle.attempt(account, origin.address, async () => {
-    const row = kind === "system" ? await adminByUsername(directory.db, null, given.username) : await tenantAccount(directory, given.username, given.tenantId);
-    const verdict = await judge(logins, row, given.password);
+  const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
+    const row = await adminByUsername(directory.db, tenantId, given.username);
+    const verdict = await judge(logins, row, given.password, turn);
     const actor: Actor = { id: row?.id ?? null, username: row?.username ?? null, role: row?.role ?? null, clientIp: origin.address, requestId: origin.requestId };
     if ("reason" in verdict) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
@@ -125,7 +125,7 @@ export async function changePassword(logins: Logins, admin: Admin, given: { curr
   const outcome = await logins.throttle.attempt(JSON.stringify(["change", admin.id]), origin.address, async () => {
     const row = await adminWithTenant(directory.db, admin.id);
     if (row === undefined) throw notFound("admin user");
-    if (!(await logins.verifyPassword(given.current, row.password_hash))) {
+    if (!(await logins.verifyPassword(given.current, row.password_hash, turnOf(admin)))) {
       await logEntries(directory.db, actor, new Date(directory.clock.now()), [
         { tenant_id: row.tenant_id, action: "change_password_failed", resource: RESOURCE, resource_id: row.id, after: { reason: "wrong_password" } },
       ]);

@@ -1,8 +1,9 @@
 import { DEFAULT_RETENTION, tenantSlug, type Tenant, type TenantCreate, type TenantStats, type TenantUpdate } from "@gatehouse/contracts/tenants";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
+import { forgetGoneTenant, isGone, isStillKept, rememberGoneTenant } from "../../store/gone-tenants.ts";
 import { tenantOfRecord, type TenantRecordTable } from "../../store/record-store.ts";
-import { countRecords, leftRowsBehind, rememberGoneTenant, tenantExists, tenantIds, tenantStore, usageSince, type TenantFilters, type TenantInsert, type TenantPatch, type TenantRow } from "../../store/tenants.ts";
+import { countRecords, tenantExists, tenantIds, tenantStore, usageSince, type TenantFilters, type TenantInsert, type TenantPatch, type TenantRow } from "../../store/tenants.ts";
 import { checkJudge } from "../semantic-policies/policies.ts";
 import { counted, invalidField, notFound, records } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
@@ -53,7 +54,8 @@ export const tenants = records<TenantRow, TenantInsert, TenantPatch, Tenant, Ten
     const id = body.id ?? slugOf(body.name);
     if (await tenantExists(write.trx, id)) throw new Refused(refuse("conflict", "There is already a tenant of this id.", { extra: { existing_id: id } }));
     // Whoever got the id would read what callers of the tenant before them said.
-    if (await leftRowsBehind(write.trx, id)) throw new Refused(refuse("conflict", "A tenant of this id was deleted, and its audit rows are kept under it."));
+    if (await isStillKept(write.trx, id)) throw new Refused(refuse("conflict", "A tenant of this id was deleted, and its audit rows are kept under it."));
+    await forgetGoneTenant(write.trx, id);
     if (body.default_judge_model_id != null) throw invalidField("default_judge_model_id", "is no model of this tenant");
     return {
       id,
@@ -98,6 +100,11 @@ export async function tenantMeant(directory: Directory, named: string | undefine
   if (await tenantExists(directory.db, DEFAULT_TENANT)) return DEFAULT_TENANT;
   const [only, another] = await tenantIds(directory.db, 2);
   return another === undefined ? only : undefined;
+}
+
+/** Whether a tenant of this id was deleted, of which something is kept. */
+export function tenantIsGone(directory: Directory, id: string): Promise<boolean> {
+  return isGone(directory.db, id);
 }
 
 /** The tenant a record is in, for a system admin who names only the record; undefined when there is no such record. */

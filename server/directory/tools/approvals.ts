@@ -115,6 +115,7 @@ export async function requestApproval(parts: Parts, demand: ApprovalDemand): Pro
     expires_at: new Date(now + demand.timeoutSeconds * 1000),
     token_nonce: null,
     resolved_by: null,
+    resolver_id: null,
     resolution_note: null,
     consumed_by_call: null,
     created_at: new Date(now),
@@ -197,6 +198,7 @@ async function resolve(parts: Parts, tenantId: string, id: string, resolver: Res
     const row = await resolveApproval(db, tenantId, id, {
       status,
       by: resolver.name,
+      endUserId: resolver.viewer?.requesterId ?? null,
       note,
       nonce: status === "approved" ? uuid() : null,
       now: new Date(now),

@@ -62,8 +62,10 @@ function sealedCredential(write: Write, id: string, apiKey: string | null | unde
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 
+const UNPROBED: McpServerPatch = { is_healthy: null, health_checked_at: null };
+
 /** What an earlier address was found to be says nothing of a new one. */
-const UNDISCOVERED: McpServerPatch = { dialect: null, protocol_version: null, server_name: null, server_version: null, capabilities: "{}", instructions: null, tool_index: "[]", discovered_at: null, is_healthy: null, health_checked_at: null };
+const UNDISCOVERED: McpServerPatch = { ...UNPROBED, dialect: null, protocol_version: null, server_name: null, server_version: null, capabilities: "{}", instructions: null, tool_index: "[]", discovered_at: null };
 
 export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch, McpServer, McpServerCreate, McpServerUpdate, McpServerQuery, string>({
   resource: "mcp-servers",
@@ -100,7 +102,7 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
     const keyed = apiKey === undefined ? row.api_key_sealed !== null : apiKey !== null;
     if ((body.auth_type ?? row.auth_type) === "bearer" && !keyed && (body.auth_type !== undefined || apiKey !== undefined)) throw invalidField("api_key", "is required for auth_type bearer");
     const elsewhere = moved || (body.mcp_endpoint_path !== undefined && body.mcp_endpoint_path !== row.mcp_endpoint_path);
-    return { ...rest, ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }), ...sealedCredential(write, row.id, apiKey), ...(elsewhere ? UNDISCOVERED : {}), updated_at: write.now } as McpServerPatch;
+    return { ...rest, ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }), ...sealedCredential(write, row.id, apiKey), ...(elsewhere ? UNDISCOVERED : apiKey !== undefined || (body.auth_type ?? row.auth_type) !== row.auth_type ? UNPROBED : {}), updated_at: write.now } as McpServerPatch;
   },
   async dependents(write, row) {
     const names = await virtualServersWith(write.trx, row.tenant_id, row.id, NAMED);
@@ -147,11 +149,18 @@ export interface DiscoveredServer {
   readonly resourceTemplates: readonly unknown[];
 }
 
-/** Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. */
+/** A server is elsewhere by now than where it was looked at: what was found says nothing of it. */
+export class ServerMoved extends Refused {
+  constructor() {
+    super(refuse("conflict", "The server's address was changed while it was being looked at."));
+  }
+}
+
+/** Stores a conclusive discovery with its date and as a snapshot; answers with how the tools differ from those before. Throws `ServerMoved`. */
 export async function recordDiscovery(write: Write, tenantId: string, id: string, probedUrl: string, found: DiscoveredServer, diff: (before: readonly IndexedTool[], after: readonly IndexedTool[]) => Omit<ToolDiffRead, "changed_under_approval">): Promise<ToolDiffRead> {
   const row = await mcpServerStore.find(write.trx, tenantId, id, "lock");
   if (row === undefined) throw notFound("tool server");
-  if (toolServerEntry(row, null).url !== probedUrl) throw new Refused(refuse("conflict", "The server's address was changed while it was being looked at."));
+  if (toolServerEntry(row, null).url !== probedUrl) throw new ServerMoved();
   const plain = diff(row.tool_index, found.toolIndex);
   const named = await toolsNamedInConfigs(write.trx, id);
   const told: ToolDiffRead = { ...plain, changed_under_approval: plain.changed.filter((name) => named.has(name) || named.has("*")) };
@@ -187,10 +196,15 @@ export async function recordDiscovery(write: Write, tenantId: string, id: string
   return told;
 }
 
-/** Writes what a probe found. It is no change of policy. */
-export async function recordServerHealth(directory: Directory, tenantId: string, id: string, healthy: boolean): Promise<Date> {
+/** Writes what a probe found. It is no change of policy. Throws `not_found` and `ServerMoved`. */
+export async function recordServerHealth(directory: Directory, tenantId: string, id: string, probedUrl: string, healthy: boolean): Promise<Date> {
   const at = new Date(directory.clock.now());
-  await directory.db.updateTable("mcp_servers").set({ is_healthy: healthy, health_checked_at: at }).where("tenant_id", "=", tenantId).where("id", "=", id).execute();
+  await directory.db.transaction().execute(async (trx) => {
+    const row = await mcpServerStore.find(trx, tenantId, id, "lock");
+    if (row === undefined) throw notFound("tool server");
+    if (toolServerEntry(row, null).url !== probedUrl) throw new ServerMoved();
+    await mcpServerStore.update(trx, id, { is_healthy: healthy, health_checked_at: at });
+  });
   return at;
 }
 

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, expect, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { systemClock } from "../../kernel/clock.ts";
 import { secretBox } from "../../kernel/secrets.ts";
-import { dropTokens, findTokens, keepTokens, listTokens, type Principal } from "./oauth-tokens.ts";
+import { dropTokens, findTokens, keepTokens, listTokens, type Principal, renewTokens, type StoredTokens } from "./oauth-tokens.ts";
 
 const principal: Principal = { tenantId: "t", type: "user", id: "ada" };
 const terms = { serverId: "notes", issuer: "https://issuer.example", clientId: "c", redirectUri: "https://gw.example/callback", resource: "https://notes.example" };
@@ -26,4 +26,67 @@ test("tokens that were stored under another key are none: they can be taken away
   expect(await listTokens(under(2), principal, "notes", terms.issuer)).toEqual([]);
   await keepTokens(under(2), principal, terms, given);
   expect(await findTokens(under(2), principal, "notes")).toMatchObject({ accessToken: "at" });
+});
+
+describe("a renewal", () => {
+  const parts = () => ({ db: database.db, clock: systemClock(), secrets: secretBox(Buffer.alloc(32, 2)) });
+  const renewed = { ...given, accessToken: "renewed", refreshToken: null };
+
+  async function connected(): Promise<StoredTokens> {
+    await keepTokens(parts(), principal, terms, given);
+    return (await findTokens(parts(), principal, "notes")) as StoredTokens;
+  }
+
+  /** A renewal that was begun and waits for its issuer. */
+  async function begun(seen: StoredTokens) {
+    const { promise: answer, resolve, reject } = Promise.withResolvers<typeof renewed | "gone" | null>();
+    const { promise: asked, resolve: isAsked } = Promise.withResolvers<void>();
+    const result = renewTokens(parts(), principal, "notes", seen, () => {
+      isAsked();
+      return answer;
+    });
+    await asked;
+    return { result, answer: resolve, fail: reject };
+  }
+
+  const never = async (): Promise<never> => {
+    throw new Error("this renewal was not to be made");
+  };
+
+  test("is waited for by whoever comes meanwhile, who gets what it got", async () => {
+    const seen = await connected();
+    const first = await begun(seen);
+    const second = renewTokens(parts(), principal, "notes", seen, never);
+    first.answer(renewed);
+    expect(await first.result).toMatchObject({ accessToken: "renewed", refreshToken: "rt" });
+    expect(await second).toMatchObject({ accessToken: "renewed", refreshToken: "rt" });
+  });
+
+  test.each(["nothing", "an error"])("that came to %s leaves the next one to try", async (what) => {
+    const seen = await connected();
+    const first = await begun(seen);
+    const second = renewTokens(parts(), principal, "notes", seen, async () => renewed);
+    if (what === "nothing") first.answer(null);
+    else first.fail(new Error("the issuer is away"));
+    expect(await first.result.catch((error: Error) => error.message)).toEqual(what === "nothing" ? seen : "the issuer is away");
+    expect(await second).toMatchObject({ accessToken: "renewed" });
+  });
+
+  test("whose process was killed holds up the next one for a time, and what comes of it later is too late", async () => {
+    const seen = await connected();
+    const first = await begun(seen);
+    await sql`UPDATE oauth_tokens SET renewal_ends = now()`.execute(database.db);
+    expect(await renewTokens(parts(), principal, "notes", seen, async () => renewed)).toMatchObject({ accessToken: "renewed" });
+    first.answer({ ...renewed, accessToken: "late" });
+    expect(await first.result).toMatchObject({ accessToken: "renewed" });
+    expect(await findTokens(parts(), principal, "notes")).toMatchObject({ accessToken: "renewed" });
+  });
+
+  test("does not replace what was connected anew meanwhile", async () => {
+    const first = await begun(await connected());
+    await keepTokens(parts(), principal, terms, { ...given, accessToken: "anew" });
+    first.answer("gone");
+    expect(await first.result).toMatchObject({ accessToken: "anew" });
+    expect(await findTokens(parts(), principal, "notes")).toMatchObject({ accessToken: "anew" });
+  });
 });

@@ -1,7 +1,8 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
 import type { Trx } from "../../store/database.ts";
-import { lockedToken, newestToken, type OAuthPrincipal, type OAuthTokenRow, putToken, removeToken, tokensOf } from "../../store/oauth-tokens.ts";
+import { beginRenewal, giveUpRenewal, lockedToken, newestToken, type OAuthPrincipal, type OAuthTokenRow, putToken, removeToken, tokenById, tokensOf } from "../../store/oauth-tokens.ts";
 import { grantsOfToken } from "../../store/oauth-client-grants.ts";
 import type { Directory } from "../writes/write.ts";
 
@@ -121,19 +122,42 @@ export async function keepTokens({ db, secrets, clock }: Parts, principal: Princ
   });
 }
 
+/** How often it is looked whether another process has renewed the tokens. */
+const LOOK_AGAIN_MS = 100;
+
+/** The tokens as they are now, once they are the caller's to renew or nobody need renew them; null when they are gone. */
+async function turnToRenew({ db, secrets }: Parts, tenantId: string, seen: StoredTokens, renewalId: string): Promise<{ tokens: StoredTokens; isOurs: boolean } | null> {
+  for (;;) {
+    const row = await tokenById(db, tenantId, seen.id);
+    const tokens = row === undefined ? null : opened(secrets, row, [...seen.grants]);
+    if (row === undefined || tokens === null) return null;
+    if (tokens.accessToken !== seen.accessToken) return { tokens, isOurs: false };
+    if (await beginRenewal(db, row, renewalId)) return { tokens, isOurs: true };
+    await delay(LOOK_AGAIN_MS);
+  }
+}
+
 /**
- * Replaces the tokens by what `refresh` gets for them, while no other process can do the same. `refresh` is not asked
- * when another has been faster than whoever saw `seen`; null from it leaves everything as it is, `gone` takes them away.
+ * Replaces the tokens by what `refresh` gets for them, while no other process does the same; no connection is held
+ * meanwhile. `refresh` is not asked when another has been faster than whoever saw `seen`; null from it leaves everything
+ * as it is, `gone` takes them away. What was connected anew meanwhile stays, and what was given up stays away: null.
  */
-export async function renewTokens({ db, secrets, clock }: Parts, principal: Principal, serverId: string, seen: StoredTokens, refresh: (now: StoredTokens) => Promise<GivenTokens | "gone" | null>): Promise<StoredTokens | null> {
+export async function renewTokens(parts: Parts, principal: Principal, serverId: string, seen: StoredTokens, refresh: (now: StoredTokens) => Promise<GivenTokens | "gone" | null>): Promise<StoredTokens | null> {
+  const { db, secrets, clock } = parts;
+  const renewalId = uuid();
+  const turn = await turnToRenew(parts, principal.tenantId, seen, renewalId);
+  if (turn === null || !turn.isOurs) return turn?.tokens ?? null;
+  let given: GivenTokens | "gone" | null = null;
+  try {
+    given = await refresh(turn.tokens);
+  } finally {
+    if (given === null) await giveUpRenewal(db, renewalId, seen.id);
+  }
+  if (given === null) return turn.tokens;
   return db.transaction().execute(async (trx) => {
     const row = await lockedToken(trx, principal.tenantId, seen.id);
     if (row === undefined) return null;
-    const there = opened(secrets, row, [...seen.grants]);
-    if (there === null) return null;
-    if (there.accessToken !== seen.accessToken) return there;
-    const given = await refresh(there);
-    if (given === null) return there;
+    if (row.renewal_id !== renewalId) return opened(secrets, row, [...seen.grants]);
     if (given === "gone") await removeToken(trx, principal.tenantId, row.id);
     else {
       await putToken(trx, {
@@ -146,7 +170,8 @@ export async function renewTokens({ db, secrets, clock }: Parts, principal: Prin
       });
     }
     await recordChange(trx, { tenant_id: principal.tenantId, topic: "oauth_tokens", ref: tokenRef(principal, serverId) });
-    return given === "gone" ? null : { ...there, ...given, refreshToken: given.refreshToken ?? there.refreshToken, scopes: given.scopes.length === 0 ? there.scopes : given.scopes };
+    const { tokens } = turn;
+    return given === "gone" ? null : { ...tokens, ...given, refreshToken: given.refreshToken ?? tokens.refreshToken, scopes: given.scopes.length === 0 ? tokens.scopes : given.scopes };
   });
 }
 

@@ -11,11 +11,8 @@ import type { ProtectedServer } from "./protected-servers.ts";
 
 const MAX_TOKENS = 50_000;
 const MAX_SERVERS = 5_000;
-/**
- * Each renewal under way holds a connection to the database. An issuer that takes its time must leave the half of those to
- * everything else, and room to other issuers.
- */
-const RENEWALS = { most: 5, mostOfOne: 3, waitMs: 20_000 };
+/** An issuer that takes its time leaves room to other issuers. */
+const RENEWALS = { most: 200, mostOfOne: 50, waitMs: 20_000 };
 /** An address that fails is not asked again for every request that comes. */
 const FAILED_MS = 5_000;
 

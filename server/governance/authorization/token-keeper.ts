@@ -1,4 +1,4 @@
-import { findTokens, type Principal, renewTokens, type StoredTokens, tokenRef } from "../../directory/tools/oauth-tokens.ts";
+import { findTokens, type GivenTokens, type Principal, renewTokens, type StoredTokens, tokenRef } from "../../directory/tools/oauth-tokens.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { forgetRegistration } from "../../directory/tools/oauth-upstream-clients.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
@@ -7,7 +7,7 @@ import { isRefusal } from "../surface.ts";
 import { forgetAuthorization } from "./authorization-memory.ts";
 import type { AuthorizationParts } from "./authorization-parts.ts";
 import { authorizationServer } from "./protected-servers.ts";
-import { askTokens } from "./token-endpoint.ts";
+import { askTokens, revokeTokens } from "./token-endpoint.ts";
 import { clientOfTokens } from "./upstream-clients.ts";
 
 export type KeeperParts = Pick<AuthorizationParts, "db" | "secrets" | "clock" | "send" | "memory" | "allowPrivate">;
@@ -48,7 +48,7 @@ export async function heldTokens({ memory, ...parts }: KeeperParts, principal: P
   return covers(held.resource, server.url) ? held : null;
 }
 
-/** One renewal at a time for the same tokens, in this process by the map and over all of them by the row's lock. */
+/** One renewal at a time for the same tokens, in this process by the map and over all of them by what the row says of who renews it. */
 export async function renewedTokens(parts: KeeperParts, principal: Principal, server: Server, tokens: StoredTokens): Promise<StoredTokens | Refusal | null> {
   const { memory } = parts;
   const key = `${tokens.id}\n${tokens.accessToken}`;
@@ -58,16 +58,15 @@ export async function renewedTokens(parts: KeeperParts, principal: Principal, se
 }
 
 async function renew(parts: KeeperParts, principal: Principal, server: Server, seen: StoredTokens): Promise<StoredTokens | Refusal | null> {
-  // Before the transaction, which has a connection already: renewals that wait for a second one would wait for each other.
   const client = await clientOfTokens(parts, principal.tenantId, server.id, seen);
   const at = await authorizationServer(parts, seen.issuer);
   const leave = await parts.memory.renewing(seen.issuer);
   if (leave === null) return refuse("upstream_timeout", "The authorization server of the tool server takes too long to renew what was authorized.");
-  const came: { away: Refusal | null; unknownClient: boolean } = { away: null, unknownClient: false };
+  const came: { away: Refusal | null; unknownClient: boolean; tokens: GivenTokens | null } = { away: null, unknownClient: false, tokens: null };
   const renewed = await renewTokens(parts, principal, server.id, seen, async (tokens) => {
     if (client === null || tokens.refreshToken === null) return "gone";
     const answer = isRefusal(at) ? at : await askTokens(parts.send, at, client, { grant_type: "refresh_token", refresh_token: tokens.refreshToken, resource: tokens.resource }, tokens.scopes, parts.clock.now());
-    if ("tokens" in answer) return answer.tokens;
+    if ("tokens" in answer) return (came.tokens = answer.tokens);
     if ("invalid" in answer) {
       came.unknownClient = answer.invalid === "invalid_client";
       if (!came.unknownClient || !client.isEntered) return "gone";
@@ -76,6 +75,8 @@ async function renew(parts: KeeperParts, principal: Principal, server: Server, s
     } else came.away = answer;
     return null;
   }).finally(leave);
+  // Given up while they were renewed: what was given up is not what there is now.
+  if (renewed === null && came.tokens !== null && client !== null && !isRefusal(at)) await revokeTokens(parts.send, at, client, came.tokens);
   if (came.unknownClient && client?.isEntered === false) await forgetRegistration(parts, server.id, seen.issuer, client.clientId);
   forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, server.id));
   return came.away ?? renewed;

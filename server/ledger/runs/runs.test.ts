@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "bun:test";
+import { sql } from "kysely";
 import { testDatabase, type TestDatabase } from "../../../tests/support/database.ts";
 import { isoMicros } from "../../kernel/clock.ts";
 import { ulid } from "../../kernel/ids.ts";
@@ -72,6 +73,17 @@ for (const [what, rows, state] of ENDS) {
     expect(await view()).toEqual(ended);
   });
 }
+
+test("the runs of a tenant that is gone end as well", async () => {
+  const { db } = database;
+  await sql`INSERT INTO gone_tenants (id, data_retention, gone_at) VALUES ('gone', '{}', now())`.execute(db);
+  await sql`INSERT INTO runs (tenant_id, root_task_id, state, started_at, active_at) VALUES ('gone', 'r', 'open', now(), now())`.execute(db);
+  const state = async () => (await sql<{ state: string }>`SELECT state FROM runs WHERE tenant_id = 'gone'`.execute(db)).rows[0]?.state;
+  await sweepRuns(db, new Date(Date.now() + 29 * 60_000));
+  expect(await state()).toBe("open");
+  await sweepRuns(db, new Date(Date.now() + 31 * 60_000));
+  expect(await state()).not.toBe("open");
+});
 
 test("the tenant says how long a silence ends a run", async () => {
   await database.db.updateTable("tenants").set({ run_idle_minutes: 2 }).where("id", "=", tenant).execute();

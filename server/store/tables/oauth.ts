@@ -27,6 +27,9 @@ export interface OAuthTokenTable {
   refresh_token_sealed: string | null;
   scopes: WithDefault<string[]>;
   expires_at: NullableStamp;
+  /** Who renews them now, and until when nobody else may. */
+  renewal_id: string | null;
+  renewal_ends: NullableStamp;
   created_at: Stamp;
   updated_at: Stamp;
 }

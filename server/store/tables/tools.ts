@@ -115,6 +115,8 @@ export interface ApprovalTable {
   expires_at: Stamp;
   token_nonce: string | null;
   resolved_by: string | null;
+  /** The end user's; null for an administrator, empty where nobody knows any more. */
+  resolver_id: string | null;
   resolved_at: NullableStamp;
   resolution_note: string | null;
   consumed_at: NullableStamp;

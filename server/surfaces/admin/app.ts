@@ -1,6 +1,7 @@
 import { Hono } from "hono";
 import { adminTokens } from "../../directory/people/admin-tokens.ts";
 import { LoginThrottle } from "../../directory/people/login-throttle.ts";
+import type { PasswordHashing } from "../../directory/people/portal/password-work.ts";
 import type { Logins } from "../../directory/people/logins.ts";
 import type { RefusedAttempts } from "../../directory/people/refused-attempts.ts";
 import type { WelcomeMailer } from "../../directory/people/welcome-mail.ts";
@@ -25,12 +26,7 @@ export interface AdminDeps {
   readonly jwtSecret: string;
   readonly jwtExpirySeconds: number;
   readonly fallbackJudge: Directory["fallbackJudge"];
-  readonly passwords: {
-    hashPassword(password: string): Promise<string>;
-    verifyPassword(password: string, hash: string): Promise<boolean>;
-    /** Takes as long as a verification and is never true. */
-    dummyVerify(password?: string): Promise<boolean>;
-  };
+  readonly passwords: Pick<PasswordHashing, "hashPassword" | "verifyPassword" | "dummyVerify">;
   /** Left out where no mail server is configured. */
   readonly welcome?: WelcomeMailer | undefined;
   readonly upstream: AdminServices["upstream"];

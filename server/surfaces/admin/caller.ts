@@ -1,5 +1,5 @@
 import { signedInAdmin, type Admin } from "../../directory/people/logins.ts";
-import { tenantHolding, tenantMeant } from "../../directory/tenants/tenants.ts";
+import { tenantHolding, tenantIsGone, tenantMeant } from "../../directory/tenants/tenants.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import type { Operation } from "./operation.ts";
 import type { AdminServices } from "./services.ts";
@@ -47,6 +47,7 @@ export async function tenantOfCall(services: AdminServices, admin: Admin | null,
   }
   const meant = await tenantMeant(services.directory, name);
   if (meant !== undefined) return meant;
+  if (name !== undefined && operation.goneToo === true && (await tenantIsGone(services.directory, name))) return name;
   if (name !== undefined) throw new Refused(refuse("not_found", "There is no such tenant."));
   throw unclear("is required, because there is no tenant `default` and not just one");
 }

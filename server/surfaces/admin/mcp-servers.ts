@@ -1,6 +1,6 @@
 import { listOf, pageQuery } from "@gatehouse/contracts/conventions";
 import { mcpHealth, mcpServer, mcpServerCreate, mcpServerQuery, mcpServerUpdate, mcpSnapshot, refreshBody, refreshResult, testConnectionBody, testConnectionResult } from "@gatehouse/contracts/mcp-servers";
-import { ICON_BYTES, listMcpSnapshots, mcpServers, probedMcpServer, recordDiscovery, recordServerHealth, setMcpServerIcon } from "../../directory/tools/mcp-servers.ts";
+import { ICON_BYTES, listMcpSnapshots, mcpServers, probedMcpServer, recordDiscovery, recordServerHealth, ServerMoved, setMcpServerIcon } from "../../directory/tools/mcp-servers.ts";
 import { endpointUrl, type ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { Discovery } from "../../governance/tools/discovery.ts";
 import { readBody } from "../../governance/read-body.ts";
@@ -73,7 +73,7 @@ export const mcpServerOperations: readonly Operation[] = [
       const server = await probedMcpServer(call.services.directory, call.tenantId, idOf(call));
       const { status, detail } = await call.services.toolServers.discover(server);
       const healthy = status === "found";
-      const at = await recordServerHealth(call.services.directory, call.tenantId, server.id, healthy);
+      const at = await recordServerHealth(call.services.directory, call.tenantId, server.id, server.url, healthy);
       return { id: server.id, is_healthy: healthy, status, detail, health_checked_at: at.toISOString() };
     },
   }),
@@ -127,8 +127,13 @@ async function refresh(call: Pick<AdminCall<unknown, unknown>, "services" | "ten
   const server = await probedMcpServer(directory, call.tenantId, id);
   const discovery = await toolServers.discover(accessToken === undefined || server.authType !== "oauth" ? server : { ...server, authType: "bearer", credential: accessToken });
   const { status, detail } = discovery;
-  const diff = discovery.status === "found" ? await call.write((write) => recordDiscovery(write, call.tenantId, id, server.url, discovery.found, diffTools)) : null;
-  return { status, detail, diff };
+  if (discovery.status !== "found") return { status, detail, diff: null };
+  try {
+    return { status, detail, diff: await call.write((write) => recordDiscovery(write, call.tenantId, id, server.url, discovery.found, diffTools)) };
+  } catch (error) {
+    if (!(error instanceof ServerMoved)) throw error;
+    return { status: "inconclusive" as const, detail: error.message, diff: null };
+  }
 }
 
 function unregistered(url: string, baseUrl: string, authType: ToolServerEntry["authType"], credential: string | null, timeoutSeconds: number): ToolServerEntry {

@@ -53,6 +53,8 @@ interface OperationShape<Query, Body, Run> {
   readonly description?: string;
   readonly access: Access;
   readonly reach: Reach;
+  /** A system admin may mean a tenant that is gone: what is kept of it is what this is about. */
+  readonly goneToo?: true;
   /** Parameters of the path that are no uuid. */
   readonly textParams?: readonly string[];
   /** The table `{id}` is in: a system admin who names the record need not name its tenant. */

@@ -2,7 +2,7 @@ import type { EndUserRow } from "../../../store/end-users.ts";
 import { backupCodeHash, takeStep, useBackupCode } from "../../../store/second-factors.ts";
 import type { Directory } from "../../writes/write.ts";
 import { readBackupCode } from "./backup-codes.ts";
-import type { PasswordHashing } from "./password-work.ts";
+import { turnOf, type PasswordHashing } from "./password-work.ts";
 import { stepOfCode } from "./totp.ts";
 
 interface CodeCheckParts {
@@ -25,7 +25,7 @@ async function backupCodeIsRight({ directory, hashing }: CodeCheckParts, user: E
   const read = readBackupCode(code);
   if (read === null) return false;
   const hash = await backupCodeHash(directory.db, user.id, read.slot);
-  if (hash === undefined || !(await hashing.verifyCode(read.text, hash))) return false;
+  if (hash === undefined || !(await hashing.verifyCode(read.text, hash, turnOf(user)))) return false;
   return useBackupCode(directory.db, user.id, read.slot, new Date(directory.clock.now()));
 }
 

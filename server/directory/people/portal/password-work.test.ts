@@ -1,6 +1,6 @@
-import { expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { Refused } from "../../../kernel/errors.ts";
-import { inTurn } from "./password-work.ts";
+import { inTurn, type Turn } from "./password-work.ts";
 
 test("slow hashes run one at a time, and one too many is refused with when to come again", async () => {
   let running = 0;
@@ -30,4 +30,51 @@ test("a hash that fails holds nobody up", async () => {
   const work = inTurn({ hashPassword: fail, verifyPassword: async () => true, dummyVerify: async () => false, hashCode: fail, verifyCode: fail });
   await expect(work.hashPassword("x")).rejects.toThrow("no memory");
   expect(await work.verifyPassword("x", "y")).toBe(true);
+});
+
+describe("a storm", () => {
+  /** Hashes that end when they are let go on, in the order they had their turns. */
+  function slow() {
+    const order: string[] = [];
+    const release: (() => void)[] = [];
+    const verifyPassword = async (who: string) => {
+      order.push(who);
+      await new Promise<void>((resolve) => release.push(resolve));
+      return true;
+    };
+    const work = inTurn({ hashPassword: async () => "", verifyPassword, dummyVerify: async () => false, hashCode: async () => "", verifyCode: async () => true });
+    const ask = (who: string, turn: Turn) => work.verifyPassword(who, "", turn).then(() => "done", (error: Refused) => error.refusal.code);
+    const finish = async (all: Promise<string>[]) => {
+      let open = true;
+      void Promise.all(all).then(() => (open = false));
+      while (open) {
+        release.shift()?.();
+        await Promise.resolve();
+      }
+      return Promise.all(all);
+    };
+    return { ask, finish, order };
+  }
+  const from = (of: string): Turn => ({ of, known: false });
+  const friend = (of: string): Turn => ({ of, known: true });
+
+  test("from one place takes the turns of that place, and a full queue makes room for others at its cost", async () => {
+    const { ask, finish, order } = slow();
+    const storm = Array.from({ length: 64 }, (_, n) => ask(`storm ${n}`, from("storm")));
+    const others = [ask("home", from("home")), ask("office", from("office")), ask("home again", from("home"))];
+    expect(await finish(others)).toEqual(["done", "done", "done"]);
+    expect(order.slice(0, 6)).toEqual(["storm 0", "storm 1", "home", "office", "storm 2", "home again"]);
+    const outcomes = await finish(storm);
+    expect([outcomes.filter((outcome) => outcome === "done").length, outcomes.slice(61)]).toEqual([61, Array(3).fill("too_many_logins")]);
+  });
+
+  test("from everywhere leaves every second turn to those who are known, and one of theirs leaves every second to strangers", async () => {
+    const { ask, finish, order } = slow();
+    const strangers = Array.from({ length: 64 }, (_, n) => ask(`stranger ${n}`, from(`place ${n}`)));
+    expect(await ask("one stranger more", from("elsewhere"))).toBe("too_many_logins");
+    const known = Array.from({ length: 3 }, (_, n) => ask(`friend ${n}`, friend(`friend ${n}`)));
+    expect(await finish([...known, ...strangers.slice(0, 4)])).toEqual(Array(7).fill("done"));
+    expect(order.slice(0, 7)).toEqual(["stranger 0", "friend 0", "stranger 1", "friend 1", "stranger 2", "friend 2", "stranger 3"]);
+    expect(new Set(await finish(strangers))).toEqual(new Set(["done"]));
+  });
 });

@@ -4,9 +4,9 @@ import type { EndUserCache } from "../../end-user-cache.ts";
 import { invalidField } from "../../writes/records.ts";
 import { write, type Actor, type Directory } from "../../writes/write.ts";
 import { END_USERS, nextTokenGeneration, notifyUser } from "../end-users.ts";
-import type { LoginThrottle } from "../login-throttle.ts";
+import { oneName, type LoginThrottle } from "../login-throttle.ts";
 import { codeIsRight } from "./code-check.ts";
-import type { PasswordHashing } from "./password-work.ts";
+import { turnOf, type PasswordHashing } from "./password-work.ts";
 import type { PortalTokens } from "./portal-tokens.ts";
 import type { RegistrationThrottle } from "./registration-throttle.ts";
 
@@ -68,16 +68,16 @@ async function completed(logins: PortalLogins, verified: EndUserRow): Promise<Si
  * only to whoever knows the password. A null tenant is one that is not there.
  */
 export async function logIn(logins: PortalLogins, tenantId: string | null, given: { username: string; password: string }, origin: Origin): Promise<SignedIn | CodeOwed> {
-  const account = JSON.stringify(["portal", tenantId, given.username.toLowerCase()]);
+  const account = JSON.stringify(["portal", tenantId, oneName(given.username)]);
   let reason = "unknown_user";
   let found: EndUserRow | undefined;
-  const outcome = await logins.throttle.attempt(account, origin.address, async () => {
+  const outcome = await logins.throttle.attempt(account, origin.address, async (turn) => {
     const user = tenantId === null ? undefined : await endUserByUsername(logins.directory.db, tenantId, given.username);
     if (user === undefined) {
-      await logins.hashing.dummyVerify(given.password);
+      await logins.hashing.dummyVerify(given.password, turn);
       return false;
     }
-    if (!(await logins.hashing.verifyPassword(given.password, user.password_hash))) {
+    if (!(await logins.hashing.verifyPassword(given.password, user.password_hash, turn))) {
       reason = "wrong_password";
       return false;
     }
@@ -133,8 +133,8 @@ export async function userRow(logins: PortalLogins, tenantId: string, userId: st
 /** Ends every token of the user and answers a new one. A wrong current password is refused as a field of the body. */
 export async function changePassword(logins: PortalLogins, who: { tenantId: string; userId: string }, given: { current: string; next: string }, origin: Origin): Promise<SignedIn> {
   const before = await userRow(logins, who.tenantId, who.userId);
-  if (!(await reauthenticate(logins, who.userId, origin, () => logins.hashing.verifyPassword(given.current, before.password_hash)))) throw invalidField("current_password", "is wrong");
-  const passwordHash = await logins.hashing.hashPassword(given.next);
+  if (!(await reauthenticate(logins, who.userId, origin, () => logins.hashing.verifyPassword(given.current, before.password_hash, turnOf(before))))) throw invalidField("current_password", "is wrong");
+  const passwordHash = await logins.hashing.hashPassword(given.next, turnOf(before));
   const changed = await write(logins.directory, userActor(before, origin), async (change) => {
     const row = await endUserStore.find(change.trx, who.tenantId, who.userId, "lock");
     if (row === undefined) throw wrong("credential_unknown");

@@ -1,6 +1,7 @@
 import type { Registration } from "@gatehouse/contracts/portal";
 import type { EndUser } from "@gatehouse/contracts/end-users";
 import { refuse, Refused } from "../../../kernel/errors.ts";
+import { placeOf } from "../../../kernel/ip-address.ts";
 import { endUserStore } from "../../../store/end-users.ts";
 import { tenantStore } from "../../../store/tenants.ts";
 import { endUsers } from "../end-users.ts";
@@ -33,7 +34,7 @@ export async function register(logins: PortalLogins, tenantId: string | null, bo
   if (tenant === undefined || tenant.portal_registration === "closed") throw new Refused(refuse("registration_closed"));
   const photo = photoOf(body);
   // Before the transaction, which must not hold a connection while it waits for its turn to hash.
-  const passwordHash = await hashing.hashPassword(body.password);
+  const passwordHash = await hashing.hashPassword(body.password, { of: placeOf(origin.address), known: false });
   const actor: Actor = { id: null, username: null, role: null, clientIp: null, requestId: origin.requestId };
   return write({ ...directory, hashPassword: async () => passwordHash }, actor, async (change) => {
     const user = await endUsers.create(change, tenantId, { username: body.username, password: body.password, email: body.email ?? null, display_name: body.display_name ?? null });

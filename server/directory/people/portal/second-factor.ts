@@ -6,6 +6,7 @@ import { write, type Write } from "../../writes/write.ts";
 import { END_USERS, notifyUser } from "../end-users.ts";
 import { newBackupCodes, readBackupCode } from "./backup-codes.ts";
 import { codeIsRight, totpIsRight, totpSealContext } from "./code-check.ts";
+import { turnOf } from "./password-work.ts";
 import { reauthenticate, userActor, userRow, type Origin, type PortalLogins } from "./portal-logins.ts";
 import { newTotpSecret, otpauthUrl } from "./totp.ts";
 
@@ -42,7 +43,7 @@ export async function beginSecondFactor(logins: PortalLogins, who: Who, origin: 
   if (user.totp_enabled) throw wrongState("Two-factor login is on already. Switch it off first.");
   const secret = newTotpSecret();
   const codes = newBackupCodes();
-  const hashes = await Promise.all(codes.map((code) => logins.hashing.hashCode(readBackupCode(code)?.text ?? "")));
+  const hashes = await Promise.all(codes.map((code) => logins.hashing.hashCode(readBackupCode(code)?.text ?? "", turnOf(user))));
   const sealed = logins.directory.secrets.seal(secret, totpSealContext(user.id));
   await changeFactor(logins, who, origin, "begin_2fa", async (row, change) => {
     if (row.totp_enabled) throw wrongState("Two-factor login is on already. Switch it off first.");
@@ -67,7 +68,7 @@ export async function disableSecondFactor(logins: PortalLogins, who: Who, given:
   const user = await userRow(logins, who.tenantId, who.userId);
   const { code, password } = given;
   const right = await reauthenticate(logins, who.userId, origin, async () => {
-    if (password !== undefined && !(await logins.hashing.verifyPassword(password, user.password_hash))) return false;
+    if (password !== undefined && !(await logins.hashing.verifyPassword(password, user.password_hash, turnOf(user)))) return false;
     return code === undefined || (await codeIsRight(logins, user, code));
   });
   if (!right) throw invalidField(code === undefined ? "password" : "code", "is wrong, or was used before");

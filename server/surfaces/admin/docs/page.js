@@ -54,6 +54,12 @@ function sample(schema, depth = 0) {
   return { string: "", integer: 0, number: 0, boolean: true, array: [], object: {} }[real.type] ?? null;
 }
 
+/** The JSON laid out, each number in the digits it came with where the browser can tell them. */
+function laidOut(json) {
+  const asWritten = (_name, value, context) => (typeof value === "number" && context?.source && JSON.rawJSON ? JSON.rawJSON(context.source) : value);
+  return JSON.stringify(JSON.parse(json, asWritten), null, 2);
+}
+
 function tryForm(method, path, operation) {
   const form = make("form");
   const inputs = (operation.parameters ?? []).map((parameter) => {
@@ -95,7 +101,7 @@ function tryForm(method, path, operation) {
       const text = await response.text();
       let shown = text;
       try {
-        shown = JSON.stringify(JSON.parse(text), null, 2);
+        shown = laidOut(text);
       } catch {
         // Not every answer is JSON.
       }
