@@ -1,0 +1,67 @@
+import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { ulid } from "../../kernel/ids.ts";
+import { isObject, type JsonObject } from "../../wire/document.ts";
+import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { requestText } from "../../wire/mcp/rpc.ts";
+import { digestOf } from "../../wire/mcp/tool-definitions.ts";
+import type { Call, ToolTarget } from "../call.ts";
+import { isRefusal } from "../surface.ts";
+import { departure } from "./departure.ts";
+import { rememberTools } from "./listed-tools.ts";
+import { forgotSession, JSON_AND_EVENTS } from "./session-pool.ts";
+import { upstreamSession } from "./session-token.ts";
+import { principalOf, type ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+import { refusesCredential } from "./upstream-credentials.ts";
+import { finalMessage, upstreamMessages } from "./upstream-messages.ts";
+import { allPages, wholeList } from "./whole-list.ts";
+
+/**
+ * What a tool takes, as its server lists it at this moment: a digest of its input schema, empty of a tool that is not
+ * listed. The server is asked, since no two processes need remember the same. Descriptions do not count: some servers
+ * write the time of day into them. Throws a refusal when the server cannot be asked.
+ */
+export async function definitionNow(call: Call, request: ToolRequest, { server }: ToolTarget, name: string, parts: ToolParts): Promise<string> {
+  if (server.dialect !== null && !("tools" in server.capabilities)) return "";
+  const unrecorded = departure(call, server.url, null, parts);
+  if (unrecorded !== null) throw new Refused(unrecorded);
+  // The row tells of the call, and not of what is asked on its behalf.
+  const { requestContent, row: { request_content_hash: hash } } = call;
+  const dialect = server.dialect ?? (request.envelope === null ? "handshake" : "stateless");
+  const own = dialect === "handshake" && request.envelope === null ? upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, call.headers.get("mcp-session-id") ?? "") : null;
+  const pages = own === null ? await wholeList(call, "tools/list", { ...server, dialect }, { version: STATELESS_VERSION, capabilities: {}, clientInfo: null, logLevel: null }, parts) : await listInSession(call, server, own.id, parts);
+  call.requestContent = requestContent;
+  call.row.request_content_hash = hash;
+  if (pages !== null && !Array.isArray(pages)) throw new Refused(pages);
+  if (pages === null) throw new Refused(refuse("upstream_error", "The tool server did not list its tools, so that it is not known what would be approved."));
+  const tools = pages.flatMap(({ tools: listed }) => (Array.isArray(listed) ? listed : [])).filter((tool) => isObject(tool) && tool.name === name);
+  call.row.tool_definition_hash = rememberTools(parts.memory, server, tools).get(name)?.hash ?? null;
+  const [tool] = tools;
+  return isObject(tool) ? digestOf(tool.inputSchema) : "";
+}
+
+/** In the caller's own session: some servers have no more than one. */
+async function listInSession(call: Call, server: ToolTarget["server"], session: string, parts: ToolParts): Promise<JsonObject[] | Refusal | null> {
+  const credentials = await parts.credentials.headersFor(call, server);
+  if (isRefusal(credentials)) return credentials;
+  const version = call.headers.get("mcp-protocol-version");
+  const headers = { ...JSON_AND_EVENTS, ...credentials, "mcp-session-id": session, ...(version === null ? {} : { "mcp-protocol-version": version }) };
+  return allPages(async (cursor) => {
+    const id = `gw-${ulid()}`;
+    const abort = new AbortController();
+    const over = AbortSignal.any([call.abort.signal, AbortSignal.timeout(server.timeoutMs)]);
+    const follow = () => abort.abort(over.reason);
+    over.addEventListener("abort", follow, { once: true });
+    try {
+      const response = await parts.send({ url: server.url, method: "POST", headers, body: requestText(id, "tools/list", JSON.stringify(cursor === null ? {} : { cursor })), abort, timeoutMs: server.timeoutMs });
+      if (isRefusal(response)) return response;
+      const refused = refusesCredential(response) ? await parts.credentials.refused(call, server, response) : null;
+      if (refused !== null) return refused;
+      if (await forgotSession(response)) return refuse("session_not_found");
+      const result = (await finalMessage(upstreamMessages(response), id))?.value.result;
+      return isObject(result) ? { result } : null;
+    } finally {
+      over.removeEventListener("abort", follow);
+    }
+  });
+}
