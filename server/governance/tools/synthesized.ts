@@ -64,11 +64,13 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
   const spoken = call.headers.get("mcp-protocol-version");
   if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken)) return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
   const noted = { tenantId: call.identity?.tenantId ?? "", token };
+  const said = await parts.notes.said(noted);
+  if (said.ended) return refuse("session_not_found");
   const sender: Sender = {
     version: String(session.version),
     capabilities: carriedClientCapabilities(isObject(session.capabilities) ? session.capabilities : {}),
     clientInfo: isObject(session.client) ? session.client : null,
-    logLevel: (await parts.notes.logLevel(noted)) ?? DEFAULT_LOG_LEVEL,
+    logLevel: said.level ?? DEFAULT_LOG_LEVEL,
   };
   if (message === null) {
     if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
