@@ -1,5 +1,6 @@
 import { restrictsTools } from "../../directory/tools/tool-access.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
 import type { NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
@@ -55,7 +56,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     shows = session.shows;
     client = shows.apps ? APPS_HOST : {};
     if (message?.kind === "response" && isOwnQuestion(parts, message.id)) {
-      await takeClientAnswer(parts, token, message.id, message.document.value);
+      await takeClientAnswer(parts, token, message.id, exactValue(message.document.text()) as JsonObject);
       return accepted();
     }
     // The server may know nothing yet of what the gateway holds.

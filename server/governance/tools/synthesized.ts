@@ -1,5 +1,6 @@
 import type { NotedSession } from "../../directory/tools/session-notes.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
@@ -79,7 +80,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     return { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
   }
   if (message.kind === "response") {
-    await takeClientAnswer(parts, token, String(message.id), message.document.value);
+    await takeClientAnswer(parts, token, String(message.id), exactValue(message.document.text()) as JsonObject);
     return accepted();
   }
   if (message.kind === "notification") {
