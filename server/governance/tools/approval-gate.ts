@@ -7,6 +7,7 @@ import type { Call, ToolRoute, ToolTarget } from "../call.ts";
 import { isRefusal, type WholeAnswer } from "../surface.ts";
 import { type CarryOn, carriedOn, carryOn } from "./approval-chain.ts";
 import { approvalRequired, askedByState, canShowAddress, takeAnswer, whenDecided } from "./approval-question.ts";
+import { refuseLostSession } from "./caller-session.ts";
 import { definitionNow } from "./definition-now.ts";
 import type { HeldCall } from "./asked-first.ts";
 import { heldForApproval, notGiven, sessionDigest } from "./approval-wait.ts";
@@ -19,7 +20,7 @@ import type { ToolRequest } from "./tool-request.ts";
  * everything else lets it go on; what carries the approval on is for answers that ask a stateless caller for input.
  * `name` is the tool as its server knows it.
  */
-export async function approvalGate(call: Call, request: ToolRequest, { virtual }: Pick<ToolRoute, "virtual">, target: ToolTarget, name: string, parts: ToolParts): Promise<Refusal | WholeAnswer | HeldCall | CarryOn | null> {
+export async function approvalGate(call: Call, request: ToolRequest, route: Pick<ToolRoute, "virtual">, target: ToolTarget, name: string, parts: ToolParts): Promise<Refusal | WholeAnswer | HeldCall | CarryOn | null> {
   const { identity, scope } = call;
   const { server, access } = target;
   const stateless = request.envelope !== null;
@@ -43,6 +44,8 @@ export async function approvalGate(call: Call, request: ToolRequest, { virtual }
     call.row.agent_authz_decision = "approval_required";
   };
   try {
+    const lost = await refuseLostSession(call, request, route, target, parts);
+    if (lost !== null) return lost;
     const answered = state ? takeAnswer(request, owner, parts) : null;
     if (answered !== null && needsApproval(access, name)) {
       // What was refused to be opened is told as to any other client.
@@ -63,7 +66,7 @@ export async function approvalGate(call: Call, request: ToolRequest, { virtual }
       return redeemed === null ? refuse("approval_token_invalid") : covered(redeemed);
     }
     const redeeming = await redemption();
-    const shows = canShowAddress(call, request, virtual?.id ?? server.id, parts);
+    const shows = canShowAddress(call, request, route.virtual?.id ?? server.id, parts);
     const session = stateless || !shows ? null : sessionDigest(parts, call.headers.get("mcp-session-id") ?? "");
     const again = session === null ? null : await redeemShown(parts, session, redeeming);
     if (again !== null) return covered(again);

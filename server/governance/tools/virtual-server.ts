@@ -169,6 +169,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
 /** Every member's list as one. A member that fails is named in `_meta`, and fails nobody else. */
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
 async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Sender, session: string | null, targets: readonly ToolTarget[], parts: ToolParts): Relay {
+  if (message.params.cursor != null) return errorText(message.id, { code: -32602, message: "There is no such cursor: the list is given whole." });
   const asked = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);
   const lists = await Promise.all(asked.map((target) => memberList(call, kind, message.method ?? "", target, sender, parts)));
   if (call.abort.signal.aborted) return refuse("upstream_interrupted");
