@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { type AdminClient, rowsOf, signIn } from "../support/admin.ts";
 import { testDatabase, type TestDatabase } from "../support/database.ts";
 import { type GatewayProcess, removeDirectory, startGateway } from "../support/gateway.ts";
+import { rawStream } from "../support/raw-stream.ts";
 import { grant, newTeam, post, stateless, type Team } from "./mcp-harness.ts";
 
 let database: TestDatabase;
@@ -15,7 +16,7 @@ let paths: Record<"old" | "modern" | "virtual", string>;
 let schema: Record<string, unknown>;
 let description: string;
 let listed: boolean;
-let fails: boolean;
+let fails: "not" | "at once" | "never ends";
 
 /** A server of one dialect whose tools change; a handshake one knows its own sessions only. */
 function changeableServer(dialect: "handshake" | "stateless") {
@@ -36,7 +37,8 @@ function changeableServer(dialect: "handshake" | "stateless") {
       if (dialect === "handshake" && !sessions.has(request.headers.get("mcp-session-id") ?? "")) return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
       if (id === undefined) return new Response(null, { status: 202 });
       if (method === "server/discover" && dialect === "stateless") return told({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
-      if (method === "tools/list" && fails) return new Response("not now", { status: 500 });
+      if (method === "tools/list" && fails === "at once") return new Response("not now", { status: 500 });
+      if (method === "tools/list" && fails === "never ends") return new Response(new ReadableStream({ start: (controller) => controller.enqueue(new TextEncoder().encode(": working\n\n")) }), { headers: { "content-type": "text/event-stream" } });
       if (method === "tools/list" && params?.cursor === undefined) return told({ tools: [{ name: "other", inputSchema: { type: "object" } }], nextCursor: "2" });
       if (method === "tools/list") return told({ tools: listed ? [{ name: "pay", description, inputSchema: schema }] : [] });
       if (method !== "tools/call") return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } });
@@ -58,7 +60,7 @@ beforeAll(async () => {
   fixtures = { old: changeableServer("handshake"), modern: changeableServer("stateless") };
   const ids: Record<string, string> = {};
   for (const [name, { baseUrl }] of Object.entries(fixtures)) {
-    const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl });
+    const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name, base_url: baseUrl, timeout: 1 });
     await grant(admin, `${name} with approval`, id, [team.groupId], { approval_required_tools: ["pay"] });
     ids[name] = id;
   }
@@ -74,11 +76,11 @@ afterAll(async () => {
 });
 beforeEach(() => changed({}));
 
-function changed(to: { schema?: Record<string, unknown>; description?: string; listed?: boolean; fails?: boolean }) {
+function changed(to: { schema?: Record<string, unknown>; description?: string; listed?: boolean; fails?: typeof fails }) {
   schema = to.schema ?? { type: "object", properties: { amount: { type: "number", description: "in euros" } } };
   description = to.description ?? "Pays";
   listed = to.listed ?? true;
-  fails = to.fails ?? false;
+  fails = to.fails ?? "not";
 }
 
 /** What the other process knows nothing of until it asks. */
@@ -133,8 +135,13 @@ describe.each([
     const [one, two] = gateways;
     const send = await caller(paths[path], tool, dialect);
     const token = await approve((await send(one)).body.error.data.approval_id);
-    changed({ description: "Pays, as of another minute", fails: true });
-    expect((await send(two, token)).status).toBe(502);
+    const told = async (how: typeof fails) => {
+      changed({ description: "Pays, as of another minute", fails: how });
+      const { status, body } = await send(two, token);
+      return [status, body.error.data.code];
+    };
+    expect(await told("at once")).toEqual([502, "upstream_error"]);
+    expect(await told("never ends")).toEqual([504, "upstream_timeout"]);
     changed({ description: "Pays, as of another minute" });
     expect((await send(two, token)).body.result.content[0].text).toBe("paid");
   });
@@ -160,6 +167,26 @@ test("a tool that is not listed can be approved, until it is", async () => {
   expect((await send(gateways[0], token)).body.error.data.code).toBe("approval_token_invalid");
   changed({ listed: false });
   expect((await send(gateways[1], token)).body.result.content[0].text).toBe("paid");
+});
+
+test("a caller that was shown the way to the approval is not led to another tool", async () => {
+  const capabilities = { elicitation: { url: {} } };
+  const args = { amount: amounts++ };
+  const message = (rest = {}) => ({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "pay", arguments: args, ...rest, _meta: { "io.modelcontextprotocol/protocolVersion": "2026-07-28", "io.modelcontextprotocol/clientCapabilities": capabilities } } });
+  const [one, two] = gateways;
+  const { requestState, _meta } = (await post(one.runtimeUrl + paths.modern, team.apiKey, message())).body.result;
+  await approve(_meta["dev.gatehouse/approval"].approval_id);
+  changed({ schema: IN_CENTS });
+  expect((await post(two.runtimeUrl + paths.modern, team.apiKey, message({ requestState }))).body.error.data.code).toBe("approval_token_invalid");
+
+  changed({});
+  const begun = await post(one.runtimeUrl + paths.old, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "c", version: "1" } } });
+  const stream = rawStream(one.runtimeUrl + paths.old, "POST", { accept: "application/json, text/event-stream", "x-api-key": team.apiKey, "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" }, JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "pay", arguments: args } }));
+  await stream.until("elicitation/create");
+  changed({ schema: IN_CENTS });
+  await approve(/approvals\/([0-9a-f-]{36})\/page/.exec(stream.text())?.[1] ?? "");
+  await stream.until("approval_token_invalid");
+  stream.close();
 });
 
 test("a call that was asked for input does not go on as another tool", async () => {

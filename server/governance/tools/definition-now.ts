@@ -49,9 +49,13 @@ async function listInSession(call: Call, server: ToolTarget["server"], session: 
   return allPages(async (cursor) => {
     const id = `gw-${ulid()}`;
     const abort = new AbortController();
-    const over = AbortSignal.any([call.abort.signal, AbortSignal.timeout(server.timeoutMs)]);
-    const follow = () => abort.abort(over.reason);
-    over.addEventListener("abort", follow, { once: true });
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      abort.abort("upstream_timeout");
+    }, server.timeoutMs);
+    const follow = () => abort.abort(call.abort.signal.reason);
+    call.abort.signal.addEventListener("abort", follow, { once: true });
     try {
       const response = await parts.send({ url: server.url, method: "POST", headers, body: requestText(id, "tools/list", JSON.stringify(cursor === null ? {} : { cursor })), abort, timeoutMs: server.timeoutMs });
       if (isRefusal(response)) return response;
@@ -60,8 +64,12 @@ async function listInSession(call: Call, server: ToolTarget["server"], session: 
       if (await forgotSession(response)) return refuse("session_not_found");
       const result = (await finalMessage(upstreamMessages(response), id))?.value.result;
       return isObject(result) ? { result } : null;
+    } catch (error) {
+      return late ? refuse("upstream_timeout", "The tool server did not list its tools in time.") : refuse("upstream_interrupted", "The tool server broke off its list of tools.", { reason: error instanceof Error ? error.message : String(error) });
     } finally {
-      over.removeEventListener("abort", follow);
+      clearTimeout(timer);
+      call.abort.signal.removeEventListener("abort", follow);
+      abort.abort("exchange_over");
     }
   });
 }
