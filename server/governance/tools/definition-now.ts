@@ -36,8 +36,8 @@ export async function definitionNow(call: Call, request: ToolRequest, { server }
   if (pages === null) throw new Refused(refuse("upstream_error", "The tool server did not list its tools, so that it is not known what would be approved."));
   const tools = pages.flatMap(({ tools: listed }) => (Array.isArray(listed) ? listed : [])).filter((tool) => isObject(tool) && tool.name === name);
   call.row.tool_definition_hash = rememberTools(parts.memory, server, tools).get(name)?.hash ?? null;
-  const [tool] = tools;
-  return isObject(tool) ? digestOf(tool.inputSchema) : "";
+  // Of a name that stands twice nobody knows which is meant: both count.
+  return tools.length === 0 ? "" : digestOf(tools.map((tool) => (isObject(tool) ? (tool.inputSchema ?? null) : null)));
 }
 
 /** In the caller's own session: some servers have no more than one. */
@@ -55,6 +55,7 @@ async function listInSession(call: Call, server: ToolTarget["server"], session: 
       abort.abort("upstream_timeout");
     }, server.timeoutMs);
     const follow = () => abort.abort(call.abort.signal.reason);
+    if (call.abort.signal.aborted) follow();
     call.abort.signal.addEventListener("abort", follow, { once: true });
     try {
       const response = await parts.send({ url: server.url, method: "POST", headers, body: requestText(id, "tools/list", JSON.stringify(cursor === null ? {} : { cursor })), abort, timeoutMs: server.timeoutMs });

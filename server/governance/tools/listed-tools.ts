@@ -6,9 +6,14 @@ import { type ListedTool, listedTools } from "../../wire/mcp/tool-definitions.ts
 import type { ToolTarget } from "../call.ts";
 import type { ToolMemory } from "./tool-parts.ts";
 
+/** Of one server. Beyond, what it listed before is forgotten: some name their tools anew in every list. */
+const MOST_TOOLS = 10_000;
+
 /** Remembers tools as a server has just listed them, and gives all that are known; a later page adds to the first. */
 export function rememberTools(memory: ToolMemory, server: ToolServerEntry, tools: readonly JsonValue[]): ReadonlyMap<string, ListedTool> {
-  const known = new Map([...(memory.listed.get(server.id) ?? []), ...listedTools(tools).map((tool) => [tool.name, tool] as const)]);
+  const before = memory.listed.get(server.id);
+  const kept = before === undefined || before.size + tools.length > MOST_TOOLS ? [] : before;
+  const known = new Map([...kept, ...listedTools(tools).map((tool) => [tool.name, tool] as const)]);
   memory.listed.set(server.id, known);
   return known;
 }
