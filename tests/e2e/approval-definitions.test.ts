@@ -18,7 +18,7 @@ let description: string;
 let listed: boolean;
 let fails: "not" | "at once" | "never ends";
 
-/** A server of one dialect whose tools change; a handshake one knows its own sessions only. */
+/** A server of one dialect whose tools change; a handshake one has sessions of their own at each address. */
 function changeableServer(dialect: "handshake" | "stateless") {
   const called: unknown[] = [];
   const sessions = new Set<string>();
@@ -31,10 +31,10 @@ function changeableServer(dialect: "handshake" | "stateless") {
       const told = (result: object, headers = {}) => Response.json({ jsonrpc: "2.0", id, result: { ...(dialect === "stateless" ? { resultType: "complete", ttlMs: 0, cacheScope: "private" } : {}), ...result } }, { headers });
       if (dialect === "handshake" && method === "initialize") {
         const session = crypto.randomUUID();
-        sessions.add(session);
+        sessions.add(`${request.url} ${session}`);
         return told({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "old", version: "1" } }, { "mcp-session-id": session });
       }
-      if (dialect === "handshake" && !sessions.has(request.headers.get("mcp-session-id") ?? "")) return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
+      if (dialect === "handshake" && !sessions.has(`${request.url} ${request.headers.get("mcp-session-id") ?? ""}`)) return Response.json({ jsonrpc: "2.0", id: null, error: { code: -32001, message: "Session not found" } }, { status: 404 });
       if (id === undefined) return new Response(null, { status: 202 });
       if (method === "server/discover" && dialect === "stateless") return told({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } });
       if (method === "tools/list" && fails === "at once") return new Response("not now", { status: 500 });
@@ -145,6 +145,16 @@ describe.each([
     changed({ description: "Pays, as of another minute" });
     expect((await send(two, token)).body.result.content[0].text).toBe("paid");
   });
+});
+
+test.each([["old", "handshake"], ["modern", "stateless"]] as const)("an address below that of a %s server is asked itself", async (server, dialect) => {
+  const [one, two] = gateways;
+  const send = await caller(`${paths[server]}/another/mcp`, "pay", dialect);
+  const token = await approve((await send(one)).body.error.data.approval_id);
+  changed({ schema: IN_CENTS });
+  expect((await send(one, token)).body.error.data.code).toBe("approval_token_invalid");
+  changed({});
+  expect((await send(dialect === "handshake" ? one : two, token)).body.result.content[0].text).toBe("paid");
 });
 
 test("a pending approval is over once the tool takes something else, and the same call asks for another", async () => {

@@ -21,15 +21,18 @@ import { allPages, wholeList } from "./whole-list.ts";
  * listed. The server is asked, since no two processes need remember the same. Descriptions do not count: some servers
  * write the time of day into them. Throws a refusal when the server cannot be asked.
  */
-export async function definitionNow(call: Call, request: ToolRequest, { server }: ToolTarget, name: string, parts: ToolParts): Promise<string> {
-  if (server.dialect !== null && !("tools" in server.capabilities)) return "";
+export async function definitionNow(call: Call, request: ToolRequest, { server: registered }: ToolTarget, name: string, parts: ToolParts): Promise<string> {
+  const { subPath } = request;
+  if (subPath === null && registered.dialect !== null && !("tools" in registered.capabilities)) return "";
+  const spoken = request.envelope === null ? "handshake" : "stateless";
+  // What was discovered says nothing of an address below.
+  const server = subPath === null ? { ...registered, dialect: registered.dialect ?? spoken } : { ...registered, dialect: spoken, url: `${registered.baseUrl}${subPath}` } as const;
   const unrecorded = departure(call, server.url, null, parts);
   if (unrecorded !== null) throw new Refused(unrecorded);
   // The row tells of the call, and not of what is asked on its behalf.
   const { requestContent, row: { request_content_hash: hash } } = call;
-  const dialect = server.dialect ?? (request.envelope === null ? "handshake" : "stateless");
-  const own = dialect === "handshake" && request.envelope === null ? upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, call.headers.get("mcp-session-id") ?? "") : null;
-  const pages = own === null ? await wholeList(call, "tools/list", { ...server, dialect }, { version: STATELESS_VERSION, capabilities: {}, clientInfo: null, logLevel: null }, parts) : await listInSession(call, server, own.id, parts);
+  const own = server.dialect === "handshake" && request.envelope === null ? upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, call.headers.get("mcp-session-id") ?? "") : null;
+  const pages = own === null ? await wholeList(call, "tools/list", server, { version: STATELESS_VERSION, capabilities: {}, clientInfo: null, logLevel: null }, parts) : await listInSession(call, server, own.id, parts);
   call.requestContent = requestContent;
   call.row.request_content_hash = hash;
   if (pages !== null && !Array.isArray(pages)) throw new Refused(pages);
