@@ -6,6 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../wire/document.t
 import { bridgedErrorCode, handshakeResult, type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
 import { type Dialect, logsAt } from "../../wire/mcp/dialect.ts";
+import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
@@ -63,7 +64,7 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
     if (final !== null && "code" in final) return final;
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
     const { result } = final.value;
-    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return gated(errand, asked, final);
+    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return openFirst(call, errand, final, parts) ?? gated(errand, asked, final);
     const responses = yield* askedOfClient(call, errand, exactly(memberText(final.text, "result")).inputRequests, parts);
     if ("refusal" in responses) return responses.refusal;
     const params = edited(errand.params ?? "{}", { inputResponses: JSON.stringify(responses.given), ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }) });
@@ -175,11 +176,16 @@ function exactly(text: string | null): JsonObject {
   return exactValue(text ?? "{}") as JsonObject;
 }
 
+/** A question to open an address has an id of its own in the handshake dialect only. */
+function identified(params: JsonValue): JsonValue {
+  return isObject(params) && params.mode === "url" ? { elicitationId: ulid(), ...params } : params;
+}
+
 async function* askedOfClient(call: Call, errand: Errand, requests: JsonValue | undefined, parts: ToolParts): AsyncGenerator<string, Given> {
   const responses: JsonObject = {};
   for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
     if (!isObject(request) || typeof request.method !== "string") return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
-    const question = questionFor(errand, request.method, request.params === undefined ? null : JSON.stringify(request.params), call.abort.signal, parts);
+    const question = questionFor(errand, request.method, request.params === undefined ? null : JSON.stringify(identified(request.params)), call.abort.signal, parts);
     if ("code" in question) return { refusal: question };
     yield question.text;
     const answer = await question.given;
@@ -219,13 +225,32 @@ function asking({ id }: Errand, input: string, requestState: string): string {
   return resultText(id, `{"resultType":"input_required","inputRequests":{"input":${input}},"requestState":${JSON.stringify(requestState)}}`);
 }
 
-/** The held exchange a retry belongs to, told what the caller answered, or what the caller is told at once; null when it is no retry. */
-async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly answer: string } | null> {
+/** A handshake server says so by this error; the stateless dialect has a question for it. */
+const OPEN_FIRST = -32042;
+
+/** What a stateless caller is asked to open before its server answers; null where that is not what the server said, or nothing the caller can do. */
+function openFirst(call: Call, errand: Errand, { value: { error } }: UpstreamMessage, parts: ToolParts): string | null {
+  if (errand.dialect !== "stateless" || errand.server.dialect === "stateless" || !isObject(error) || error.code !== OPEN_FIRST || !showsAddresses(errand.sender.capabilities)) return null;
+  const links = isObject(error.data) && Array.isArray(error.data.elicitations) ? error.data.elicitations.filter(isObject) : [];
+  const inputRequests = Object.fromEntries(links.flatMap(({ url, message }, at) => (typeof url === "string" ? [[`open_${at}`, { method: "elicitation/create", params: { mode: "url", url, message: String(message ?? "") } }]] : [])));
+  if (Object.keys(inputRequests).length === 0) return null;
+  return resultText(errand.id, JSON.stringify({ resultType: "input_required", inputRequests, requestState: sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { open: true }) }));
+}
+
+/**
+ * The held exchange a retry belongs to, told what the caller answered, or what the caller is told at once; null when it is
+ * no retry, or one that begins anew.
+ */
+async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly answer: string | Refusal } | null> {
   const { requestState } = errand.parsed;
   if (requestState === undefined) return null;
   const state = typeof requestState === "string" ? unsealed(parts.secrets, "mcp-held", stateOwner(call, errand), requestState) : null;
   if (typeof requestState !== "string" || state === null) return { answer: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
   const { inputResponses } = exactly(errand.params);
+  if (state.open === true) {
+    const declined = isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");
+    return declined ? { answer: refuse("input_not_supported", "The client did not open what the tool server asked for.") } : null;
+  }
   const response = isObject(inputResponses) ? inputResponses.input : undefined;
   // Who comes without the answer is asked again.
   if (response === undefined) return { answer: asking(errand, String(state.input), requestState) };
