@@ -16,8 +16,8 @@ export async function openApproval(db: Database, values: Insertable<ApprovalTabl
     .executeTakeFirst();
   if (made !== undefined) return made;
   const there = await samePending(db, values);
-  // The sweep has not come by yet.
-  if (there !== undefined && there.expires_at.getTime() <= new Date(values.created_at as Date).getTime()) {
+  // The sweep has not come by yet, or the tool takes something else by now, so that to approve it would let nothing through.
+  if (there !== undefined && (there.expires_at.getTime() <= new Date(values.created_at as Date).getTime() || there.definition_digest !== values.definition_digest)) {
     await db.updateTable("approvals").set({ status: "expired" }).where("id", "=", there.id).where("status", "=", "pending").execute();
     return openApproval(db, values);
   }
@@ -101,6 +101,7 @@ export interface Redemption {
   readonly serverId: string;
   readonly capabilityName: string;
   readonly argumentsDigest: string;
+  readonly definitionDigest: string;
   readonly callId: string;
   readonly now: Date;
 }
@@ -114,6 +115,7 @@ const goodFor = (call: Omit<Redemption, "id" | "callId">) => (eb: ExpressionBuil
     eb("server_id", "=", call.serverId),
     eb("capability_name", "=", call.capabilityName),
     eb("arguments_digest", "=", call.argumentsDigest),
+    eb("definition_digest", "=", call.definitionDigest),
     eb("status", "=", "approved"),
     eb("consumed_at", "is", null),
     eb("expires_at", ">", call.now),
@@ -156,7 +158,7 @@ export async function approvedInSession(db: Database, call: Omit<Redemption, "id
 }
 
 /** Hands a redeemed approval from the call that has it to the next; true for one of all calls that ever try with the same `from`. */
-export async function handOnApproval(db: Database, hand: { readonly id: string; readonly tenantId: string; readonly from: string; readonly to: string }): Promise<boolean> {
+export async function handOnApproval(db: Database, hand: { readonly id: string; readonly tenantId: string; readonly from: string; readonly to: string; readonly definitionDigest: string }): Promise<boolean> {
   const row = await db
     .updateTable("approvals")
     .set({ consumed_by_call: hand.to })
@@ -165,6 +167,7 @@ export async function handOnApproval(db: Database, hand: { readonly id: string; 
     .where("status", "=", "approved")
     .where("consumed_at", "is not", null)
     .where("consumed_by_call", "=", hand.from)
+    .where("definition_digest", "=", hand.definitionDigest)
     .returning("id")
     .executeTakeFirst();
   return row !== undefined;

@@ -14,6 +14,8 @@ export interface ToolSessionRow {
   readonly uris: readonly string[];
   readonly log_level: string | null;
   readonly version: number;
+  /** By its caller. */
+  readonly ended: boolean;
 }
 
 export interface ToolSessionTable {
@@ -22,6 +24,7 @@ export interface ToolSessionTable {
   uris: string[];
   log_level: string | null;
   version: number;
+  ended: boolean;
   used_at: Date;
 }
 
@@ -51,22 +54,27 @@ export function setLogLevel(db: Database, { tenantId, session }: SessionRef, lev
   );
 }
 
-/** Of a session that its caller ended. Undefined when nothing was noted of it. */
-export function emptySession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
-  return told(db, { tenantId, session }, sql`UPDATE tool_sessions SET uris = '{}', log_level = NULL, version = nextval('tool_sessions_version') WHERE tenant_id = ${tenantId} AND session = ${session}`);
+/** Whatever was noted of the session is over with it. */
+export function endSession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
+  return told(
+    db,
+    { tenantId, session },
+    sql`INSERT INTO tool_sessions (tenant_id, session, ended) VALUES (${tenantId}, ${session}, true)
+        ON CONFLICT (tenant_id, session) DO UPDATE SET uris = '{}', log_level = NULL, ended = true, version = nextval('tool_sessions_version'), used_at = now()`,
+  );
 }
 
 /** The write, and word of it to every process in the same statement. */
 async function told(db: Database, ref: SessionRef, write: RawBuilder<unknown>): Promise<ToolSessionRow | undefined> {
   const { rows } = await sql<ToolSessionRow>`
-    WITH noted AS (${write} RETURNING uris, log_level, version)
-    SELECT uris, log_level, version, pg_notify(${TOOL_CHANNEL}, json_build_object('session', ${ref.session}::text, 'version', version, 'level', log_level)::text) FROM noted`.execute(db);
+    WITH noted AS (${write} RETURNING uris, log_level, version, ended)
+    SELECT uris, log_level, version, ended, pg_notify(${TOOL_CHANNEL}, json_build_object('session', ${ref.session}::text, 'version', version, 'level', log_level, 'ended', ended)::text) FROM noted`.execute(db);
   return rows[0];
 }
 
 /** What is noted of a session that is in use, and so is kept; undefined when nothing is. */
 export async function usedSession(db: Database, { tenantId, session }: SessionRef): Promise<ToolSessionRow | undefined> {
-  const { rows } = await sql<ToolSessionRow>`UPDATE tool_sessions SET used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session} RETURNING uris, log_level, version`.execute(db);
+  const { rows } = await sql<ToolSessionRow>`UPDATE tool_sessions SET used_at = now() WHERE tenant_id = ${tenantId} AND session = ${session} RETURNING uris, log_level, version, ended`.execute(db);
   return rows[0];
 }
 

@@ -29,8 +29,8 @@ afterAll(() => plane.close());
 const demand = (rest: Partial<ApprovalDemand> = {}) => approvalDemand("acme", group, { argumentsDigest: `digest-${calls++}`, ...rest });
 
 function redemption(asked: ApprovalDemand) {
-  const { tenantId, requesterId, requesterGroupId, serverId, capabilityName, argumentsDigest } = asked;
-  return { tenantId, requesterId, requesterGroupId, serverId, capabilityName, argumentsDigest, callId: `call-${calls++}` };
+  const { tenantId, requesterId, requesterGroupId, serverId, capabilityName, argumentsDigest, definitionDigest } = asked;
+  return { tenantId, requesterId, requesterGroupId, serverId, capabilityName, argumentsDigest, definitionDigest, callId: `call-${calls++}` };
 }
 
 async function approved(asked: ApprovalDemand) {
@@ -52,7 +52,7 @@ describe("a token", () => {
   test("serves nobody and nothing else, and stays good for its own call meanwhile", async () => {
     const asked = demand();
     const { id, token } = await approved(asked);
-    const others = [{ tenantId: "beta" }, { requesterId: "key-2" }, { requesterGroupId: crypto.randomUUID() }, { serverId: "mcp-2" }, { capabilityName: "delete_one" }, { argumentsDigest: "digest-other" }];
+    const others = [{ tenantId: "beta" }, { requesterId: "key-2" }, { requesterGroupId: crypto.randomUUID() }, { serverId: "mcp-2" }, { capabilityName: "delete_one" }, { argumentsDigest: "digest-other" }, { definitionDigest: "definition-other" }];
     for (const other of others) expect(await redeemApproval(plane.directory, token, { ...redemption(asked), ...other })).toBeNull();
     const forged = [`${token.slice(0, -1)}${token.endsWith("0") ? "1" : "0"}`, token.toUpperCase(), "", "gw_apr_", `${token} `];
     for (const wrong of forged) expect(await redeemApproval(plane.directory, wrong, redemption(asked))).toBeNull();

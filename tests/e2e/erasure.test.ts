@@ -16,7 +16,7 @@ const COLUMNS_GO: Record<string, { readonly erased: readonly string[]; readonly 
   approvals: {
     erased: ["requester_display", "call_arguments", "arguments_digest", "request_metadata", "resolved_by", "resolver_id", "resolution_note", "token_nonce", "shown_in"],
     // `requester_id` is the id that sealed rows keep too: it names nobody once the account is gone.
-    stay: ["id", "tenant_id", "server_config_id", "server_id", "server_name", "capability_type", "capability_name", "requester_type", "requester_id", "requester_group_id", "approver_group_ids", "status", "timeout_seconds", "expires_at", "resolved_at", "consumed_at", "consumed_by_call", "created_at"],
+    stay: ["id", "tenant_id", "server_config_id", "server_id", "server_name", "capability_type", "capability_name", "requester_type", "requester_id", "requester_group_id", "approver_group_ids", "definition_digest", "status", "timeout_seconds", "expires_at", "resolved_at", "consumed_at", "consumed_by_call", "created_at"],
   },
   runs: {
     erased: ["run_id", "participants"],

@@ -1,13 +1,18 @@
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { printExportLine } from "@gatehouse/ledger-format/export";
+import { NotAnExport, printExportLine } from "@gatehouse/ledger-format/export";
 import { HASH_FORMATS } from "@gatehouse/ledger-format/fields";
+import { VERDICTS } from "@gatehouse/ledger-format/verdict";
+import { verifyExport } from "@gatehouse/ledger-format/verify-export";
+import { wholeLines } from "@gatehouse/ledger-format/whole-lines";
 import { rowAt, testChain, type TestChain } from "../../packages/ledger-format/src/test-chain.ts";
+import { tampered } from "../support/tampered-export.ts";
 
 /** A verifier that was written from the documentation alone comes to what our own does. */
+const CASES = Number(process.env.TAMPERED_EXPORTS ?? 600);
 const PYTHON = process.env.MCP_PYTHON;
 const SCRIPT = fileURLToPath(new URL("../../docs/verify/verify_export.py", import.meta.url));
 
@@ -29,7 +34,7 @@ else {
     writeFileSync(path, [printExportLine({ type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...chain.chain }), ...keys, ...chain.entries.map(printExportLine)].join(""));
     const run = Bun.spawn([PYTHON as string, SCRIPT, path, publicKey], { stdout: "pipe", stderr: "inherit" });
     const lines = (await new Response(run.stdout).text()).trim().split("\n");
-    expect(await run.exited).toBe(lines.length > 1 ? 1 : 0);
+    expect(await run.exited).toBe(lines.length > 1 ? 2 : 0);
     return lines.slice(0, -1);
   }
 
@@ -57,8 +62,8 @@ else {
     const chain = printExportLine({ type: "chain", writer: "w", exported_at: "2026-11-21T10:00:01.000000Z", ...testChain([]).chain });
     writeFileSync(path, chain + chain);
     const run = Bun.spawn([PYTHON as string, SCRIPT, path], { stdout: "pipe", stderr: "pipe" });
-    expect(await new Response(run.stderr).text()).toContain("not an export of one chain");
-    expect(await run.exited).toBe(1);
+    expect(await new Response(run.stderr).text()).toBe("verify_export.py: line 2: it begins a second chain\n");
+    expect(await run.exited).toBe(3);
   }, 60_000);
 
   test("edits are found where they are", async () => {
@@ -71,6 +76,63 @@ else {
     cut.entries = cut.entries.filter((entry) => entry.type !== "row" || entry.row.chain_seq !== 2);
     expect(await found(cut)).toEqual(["missing@2"]);
     const whole = testChain(rows());
-    expect(await found(whole, testChain(rows()).keys[0]?.publicKey)).toEqual(["checkpoint_invalid@3", "checkpoint_invalid@6", "missing@6"]);
+    expect(await found(whole, testChain(rows()).keys[0]?.publicKey)).toEqual(["checkpoint_invalid@3", "checkpoint_invalid@6"]);
+  }, 60_000);
+
+  test.each([
+    ["no file", [join(directory, "nowhere.jsonl")], "No such file"],
+    ["too much", ["one", "two", "three"], "python3 verify_export.py chain.jsonl"],
+    ["a key that is none", [SCRIPT, "AAAA"], "not a public key"],
+    ["something else than an export", [SCRIPT], "line 1: it is not JSON"],
+  ])("what cannot be judged is told in words: %s", async (_name, args, says) => {
+    const run = Bun.spawn([PYTHON as string, SCRIPT, ...args], { stdout: "pipe", stderr: "pipe" });
+    const [out, told] = [await new Response(run.stdout).text(), await new Response(run.stderr).text()];
+    expect([out, told.startsWith("verify_export.py: "), told.includes("Traceback"), await run.exited]).toEqual(["", true, false, 3]);
+    expect(told).toContain(says);
+  }, 60_000);
+
+  /** Judges many files in one process: each path of stdin is a line of JSON. */
+  const MANY = `
+import contextlib, io, json, sys
+sys.path.insert(0, ${JSON.stringify(dirname(SCRIPT))})
+import verify_export
+for path in sys.stdin.read().split("\\n"):
+    out = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(out):
+            code = verify_export.main([path])
+        print(json.dumps([code, out.getvalue().split("\\n")[:-2]]))
+    except verify_export.NotAnExport as problem:
+        print(json.dumps([3, [str(problem)]]))
+`;
+
+  async function judged(file: Uint8Array): Promise<[number, string[]]> {
+    try {
+      const { verdict, findings } = await verifyExport(wholeLines([file]), { maxFindings: 10_000 });
+      return [verdict === "intact" ? 0 : verdict === "unanchored" ? 1 : 2, findings.map((finding) => `${finding.verdict}@${finding.chain_seq}`)];
+    } catch (error) {
+      if (error instanceof NotAnExport) return [3, [error.message]];
+      throw error;
+    }
+  }
+
+  test("whatever is done to an export, both verifiers find the same", async () => {
+    const files = Array.from({ length: CASES }, (_, seed) => tampered(seed));
+    const paths = files.map((file, at) => {
+      const path = join(directory, `tampered-${at}.jsonl`);
+      writeFileSync(path, file);
+      return path;
+    });
+    const run = Bun.spawn([PYTHON as string, "-c", MANY], { stdin: new Blob([paths.join("\n")]), stdout: "pipe", stderr: "inherit" });
+    const theirs = (await new Response(run.stdout).text()).trim().split("\n").map((line) => JSON.parse(line) as [number, string[]]);
+    expect(theirs).toHaveLength(files.length);
+    const met = new Set<string>();
+    for (const [at, file] of files.entries()) {
+      const ours = await judged(file);
+      expect([at, ...(theirs[at] ?? [])]).toEqual([at, ...ours]);
+      for (const finding of ours[1]) met.add(finding.replace(/@.*|line \d+: /, ""));
+    }
+    // Every kind of finding was among them, and what is no export.
+    for (const kind of [...VERDICTS.slice(0, -1), "it is not JSON", "it is not a line of an audit export"]) expect(met).toContain(kind);
   }, 60_000);
 }

@@ -74,6 +74,17 @@ describe.each(routes)("a %s caller of the %s server, %s", (caller, server, prefi
     });
   });
 
+  test("so are suggestions", async () => {
+    await withClient(async (client) => {
+      const suggested = async (value: string) => (await client.complete({ ref: { type: "ref/prompt", name: `${prefix}quote` }, argument: { name: "text", value } })).completion.values;
+      expect(await suggested("joe@example.com")).toEqual(["[REDACTED:email]", "nobody, or [REDACTED:email]"]);
+      expect(await suggested("joe")).toEqual(["joe", "nobody, or joe"]);
+      const error = await suggested(TOKEN).catch(String);
+      expect(error).toContain("blocked by a guardrail (secrets)");
+      expect(error).not.toContain("ghp_");
+    });
+  });
+
   test("a block is the refusal that a request gets", async () => {
     const error = await report(TOKEN).then(
       () => null,
@@ -109,6 +120,8 @@ test("an answer that cannot be read is withheld", async () => {
     const answer = await post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, teams[0]?.apiKey ?? "", stateless(1, "tools/call", { name: "any", arguments: {} }));
     expect([answer.status, answer.body.error.data.code]).toEqual([502, "upstream_invalid_response"]);
     expect(answer.text).not.toContain("joe@");
+    const suggested = await post(`${world.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, teams[0]?.apiKey ?? "", { jsonrpc: "2.0", id: 1, method: "completion/complete", params: { ref: { type: "ref/prompt", name: "any" }, argument: { name: "a", value: "" } } });
+    expect([suggested.status, suggested.text.includes("joe@")]).toEqual([502, false]);
   } finally {
     await server.stop(true);
   }

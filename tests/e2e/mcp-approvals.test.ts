@@ -137,6 +137,19 @@ test("a token is worth nothing for other arguments, another caller, another tool
   expect([again.status, again.body.code]).toEqual([409, "approval_not_pending"]);
 });
 
+test.each(["old", "modern", "virtual"] as const)("a session that is no more costs no approval, and asks for none (%s)", async (server) => {
+  const tool = server === "virtual" ? "modern__echo" : "echo";
+  const begun = await post(servers[server], team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "loses", version: "1" } } });
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  const lost = { "mcp-session-id": `${session["mcp-session-id"]}0` };
+  const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: tool, arguments: { text: `session ${asked++}` } } };
+  expect((await post(servers[server], team.apiKey, message, lost)).body.error.data.code).toBe("session_not_found");
+  const held = await post(servers[server], team.apiKey, message, session);
+  const token = { "x-approval-token": await approve(held.body.error.data.approval_id) };
+  expect((await post(servers[server], team.apiKey, message, { ...lost, ...token })).body.error.data.code).toBe("session_not_found");
+  expect((await post(servers[server], team.apiKey, message, { ...session, ...token })).body.result.content[0].text).toContain("session");
+});
+
 test("an unmarked tool needs none, and an official client is told of the approval as an error", async () => {
   expect((await post(servers.modern, team.apiKey, stateless(2, "tools/call", { name: "secret", arguments: {} }))).body.result).toBeDefined();
   const client = await statelessClient(servers.modern, team.apiKey);

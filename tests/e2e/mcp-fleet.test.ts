@@ -227,3 +227,23 @@ describe("the way to an approval, with every request at the next process", () =>
     await client.close();
   });
 });
+
+test("a session the gateway made is over at either process once its client has ended it", async () => {
+  const virtual = await admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "ended", mcp_server_ids: Object.values(ids), group_ids: [team.groupId] });
+  for (const path of [`mcp/${ids.stateless}`, `vmcp/${virtual.id}`]) {
+    await usable(path);
+    const [one = "", other = ""] = gateways.map(({ runtimeUrl }) => `${runtimeUrl}/v1/proxy/${path}`);
+    const begun = await post(one, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "ends", version: "1" } } });
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "", "mcp-protocol-version": "2025-11-25" };
+    const list = (url: string) => post(url, team.apiKey, { jsonrpc: "2.0", id: 1, method: "tools/list" }, session);
+    for (const url of [one, other]) expect((await list(url)).status).toBe(200);
+    const stream = await fetch(other, { headers: { accept: "text/event-stream", "x-api-key": team.apiKey, ...session } });
+    const end = (url: string) => fetch(url, { method: "DELETE", headers: { "x-api-key": team.apiKey, ...session } });
+    expect((await end(one)).status).toBe(204);
+    const gone = await list(one);
+    expect([gone.status, gone.body.error.data.code]).toEqual([404, "session_not_found"]);
+    while ((await list(other)).status !== 404) await Bun.sleep(20);
+    expect(await stream.text()).not.toContain("data:");
+    expect((await end(other)).status).toBe(404);
+  }
+});

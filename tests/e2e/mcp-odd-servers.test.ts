@@ -73,6 +73,20 @@ describe.each(["handshake", "stateless"] as const)("answers of a %s server in an
   }
 });
 
+test("a caller of one dialect is not served what only the other has", async () => {
+  const { id, server } = await serve("the other's methods", "stateless", (message) => (message?.method === "subscriptions/listen" ? events(`data: ${JSON.stringify({ jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications: {} } })}\n\n`) : undefined));
+  const virtual = await world.admin.post("/v1/admin/virtual-servers", { tenant_id: "default", name: "the other's methods", members: [{ mcp_server_id: id, slug: "m" }], group_ids: [team.groupId] });
+  for (const path of [at(id), `${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`]) {
+    const begun = await post(path, team.apiKey, { jsonrpc: "2.0", id: 0, method: "initialize", params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } } });
+    const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+    const before = server.seen.length;
+    for (const method of ["subscriptions/listen", "server/discover"]) expect((await post(path, team.apiKey, inSession(1, method, { notifications: { toolsListChanged: true } }), session)).body.error.code).toBe(-32601);
+    expect(server.seen).toHaveLength(before);
+    for (const method of ["ping", "resources/subscribe"]) expect((await post(path, team.apiKey, stateless(1, method, { uri: "test://x" }))).body.error.code).toBe(-32601);
+  }
+  for (const cursor of ["junk", 5]) expect((await post(`${world.gateway.runtimeUrl}/v1/proxy/vmcp/${virtual.id}`, team.apiKey, stateless(1, "tools/list", { cursor }))).body.error.code).toBe(-32602);
+});
+
 test("an answer that is no message of the protocol is not passed on; a refusal keeps its status", async () => {
   const { id } = await serve("unreadable", "handshake", (message) => {
     if (message?.method === "tools/call") return new Response("forty-two", { headers: { "content-type": "text/plain" } });

@@ -15,6 +15,7 @@ export function approvalDemand(tenantId: string, groupId: string, rest: Partial<
     approverGroupIds: [],
     callArguments: '{"really":true}',
     argumentsDigest: "digest-1",
+    definitionDigest: "definition-1",
     metadata: {},
     timeoutSeconds: 900,
     ...rest,

@@ -6,6 +6,8 @@ export interface RawStream {
   until(text: string, times?: number): Promise<void>;
   /** How often the text stands in what came. */
   count(text: string): number;
+  /** What came so far. */
+  text(): string;
   /** Stops reading: what comes fills the buffers of the connection, and then waits. */
   stall(): void;
   /** Reads on. */
@@ -42,6 +44,7 @@ export function rawStream(url: string, method: "GET" | "POST", headers: Record<s
     for (const look of waiting) look("");
   });
   return {
+    text: received,
     count: (text) => occurrences(received(), text),
     until(text, times = 1) {
       return new Promise((resolve, reject) => {

@@ -1,7 +1,8 @@
 import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js";
+import { completable as handshakeCompletable } from "@modelcontextprotocol/sdk/server/completable.js";
 import { McpServer as HandshakeServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js";
-import { createMcpHandler, inputRequired, McpServer as StatelessServer } from "@modelcontextprotocol/server";
+import { completable, createMcpHandler, inputRequired, McpServer as StatelessServer } from "@modelcontextprotocol/server";
 import { z } from "zod";
 
 /** A request as a tool server saw it. */
@@ -64,7 +65,7 @@ export function startHandshakeServer(options: { version?: string; json?: boolean
       onsessionclosed: (session) => void transports.delete(session),
     });
     const tools = handshakeTools(options.version ?? "1.2.3");
-    if (options.reports === true) reportsOf(tools, { text: z.string() });
+    if (options.reports === true) reportsOf(tools, { text: z.string() }, { text: handshakeCompletable(z.string(), suggested) });
     furtherOf(tools, options.further);
     await tools.connect(transport as never);
     return transport.handleRequest(request);
@@ -97,7 +98,7 @@ function handshakeTools(version: string): HandshakeServer {
 
 /** A server of the stateless dialect only, on the second official SDK. */
 export function startStatelessServer(options: { reports?: boolean; further?: readonly FurtherTool[] } = {}): ToolServerFixture {
-  const handler = createMcpHandler(() => furtherOf(options.reports === true ? reportsOf(statelessTools(), z.object({ text: z.string() })) : statelessTools(), options.further), { legacy: "reject" });
+  const handler = createMcpHandler(() => furtherOf(options.reports === true ? reportsOf(statelessTools(), z.object({ text: z.string() }), z.object({ text: completable(z.string(), suggested) })) : statelessTools(), options.further), { legacy: "reject" });
   return serveFixture((request) => handler.fetch(request));
 }
 
@@ -126,8 +127,10 @@ function furtherOf<Server extends HandshakeServer | StatelessServer>(server: Ser
   return server;
 }
 
-/** What a server gives in every form that has texts: `text` of the arguments in each. `schema` as the server's SDK takes it. */
-function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Server, schema: unknown): Server {
+const suggested = (value: string) => [value, `nobody, or ${value}`];
+
+/** What a server gives in every form that has texts: `text` of the arguments in each. Schemas as the server's SDK takes them. */
+function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Server, schema: unknown, ofPrompt: unknown): Server {
   const any = server as HandshakeServer;
   any.registerTool("report", { description: "Reports", inputSchema: schema as never }, (async ({ text }: { text: string }) => ({
     content: [
@@ -137,7 +140,7 @@ function reportsOf<Server extends HandshakeServer | StatelessServer>(server: Ser
     ],
     structuredContent: { said: text, deep: [{ said: text }], count: 3 },
   })) as never);
-  any.registerPrompt("quote", { description: "Quotes", argsSchema: schema as never }, (async ({ text }: { text: string }) => ({ messages: [{ role: "user", content: { type: "text", text: `Quotes ${text}` } }] })) as never);
+  any.registerPrompt("quote", { description: "Quotes", argsSchema: ofPrompt as never }, (async ({ text }: { text: string }) => ({ messages: [{ role: "user", content: { type: "text", text: `Quotes ${text}` } }] })) as never);
   any.registerResource("contact", "test://contact", { mimeType: "text/plain" }, async (uri) => ({ contents: [{ uri: uri.href, text: "Write to joe@example.com" }] }));
   return server;
 }

@@ -90,6 +90,17 @@ describe("one edit of a stored field is one finding in its place", () => {
     expectFindings(chain, "altered@4");
   });
 
+  test("also to something that is no text", () => {
+    for (const field of ["id", "created_at", "row_hash", "timestamp"] as const) {
+      const chain = ofLength(7, { open: true });
+      Object.assign(rowAt(chain, 4), { [field]: 5 });
+      expect(places(feed(chain))).toEqual(field === "created_at" ? [] : ["altered@4"]);
+    }
+    const open = ofLength(7, { open: true });
+    Object.assign(rowAt(open, 7), { created_at: 5 });
+    expectFindings(open, "unanchored@7");
+  });
+
   test("an edited prev_hash breaks hash and link of its own row", () => {
     const chain = ofLength(7);
     rowAt(chain, 4).prev_hash = "ab".repeat(32);
@@ -325,6 +336,14 @@ describe("parts of a chain", () => {
     expect(feed(chain).verdict).toBe("altered");
     chain.entries[0] = { type: "pruned", through_seq: 3, row_hash: "ab".repeat(32), checkpoint: dropped.note };
     expect(feed(chain).verdict).toBe("checkpoint_invalid");
+  });
+
+  test("a beginning that the chain does not say was dropped is missing, whatever is told of it", () => {
+    const chain = ofLength(9);
+    const dropped = chain.entries.find((entry) => entry.type === "checkpoint" && entry.chain_seq === 3) as { note: string };
+    const hash = rowAt(chain, 3).row_hash as string;
+    chain.entries = [{ type: "pruned", through_seq: 3, row_hash: hash, checkpoint: dropped.note }, ...chain.entries.slice(4)];
+    expectFindings(chain, "missing@1", "checkpoint_invalid@6");
   });
 
   test("rows whose content is withheld keep their links checked", () => {

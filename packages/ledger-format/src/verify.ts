@@ -201,11 +201,13 @@ export function createVerifier(options: VerifierOptions): Verifier {
     rowsChecked += 1;
     if (row.bodies_pruned_at != null) bodiesExpired += 1;
     if (row.erased_at != null) bodiesErased += 1;
-    const rowId = row.id ?? null;
-    if (row.chain_id !== chain.chain_id) add("broken_link", chainSeq, rowId, `the row names another chain than ${chain.chain_id}`);
-    if (altered) add("altered", Number.isSafeInteger(chainSeq) ? chainSeq : expected, rowId, `row ${chainSeq} does not have the hash it was sealed with`);
+    // What was edited may be of any type.
+    const rowId = typeof row.id === "string" ? row.id : null;
+    const where = Number.isSafeInteger(chainSeq) ? chainSeq : expected;
+    if (row.chain_id !== chain.chain_id) add("broken_link", where, rowId, `the row names another chain than ${chain.chain_id}`);
+    if (altered) add("altered", where, rowId, `row ${chainSeq} does not have the hash it was sealed with`);
     // Of an altered row either the content or the stored hash is false: its successor may name the one that is not.
-    place(chainSeq, row.prev_hash, { chainSeq, rowId, hashes: altered ? [stored, ...possible] : [stored], flagged: altered }, row.created_at ?? null);
+    place(chainSeq, row.prev_hash, { chainSeq, rowId, hashes: altered ? [stored, ...possible] : [stored], flagged: altered }, typeof row.created_at === "string" ? row.created_at : null);
   }
 
   return {
@@ -250,7 +252,8 @@ export function createVerifier(options: VerifierOptions): Verifier {
     },
 
     pruned(prefix) {
-      if (started || ranged) return;
+      // Anywhere but before the rows, or up to another row than the chain says, it would cover up for rows that are gone.
+      if (started || ranged || prefix.through_seq + 1 !== chain.first_seq) return;
       const { checkpoint, signed, problem } = trail.resume({ chain_seq: prefix.through_seq, note: prefix.checkpoint });
       checkpointsChecked += 1;
       newestCheckpointLine = prefix.through_seq;

@@ -33,6 +33,7 @@ export interface ApprovalDemand {
   /** JSON, as it was sent. */
   readonly callArguments: string;
   readonly argumentsDigest: string;
+  readonly definitionDigest: string;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly timeoutSeconds: number;
 }
@@ -110,6 +111,7 @@ export async function requestApproval(parts: Parts, demand: ApprovalDemand): Pro
     approver_group_ids: [...demand.approverGroupIds],
     call_arguments: demand.callArguments,
     arguments_digest: demand.argumentsDigest,
+    definition_digest: demand.definitionDigest,
     request_metadata: JSON.stringify(demand.metadata),
     timeout_seconds: demand.timeoutSeconds,
     expires_at: new Date(now + demand.timeoutSeconds * 1000),
@@ -128,7 +130,7 @@ export async function requestApproval(parts: Parts, demand: ApprovalDemand): Pro
   return readApproval(row, now);
 }
 
-/** Redeems a token for one call: true at most once for each token, and never for another caller, tool or arguments. */
+/** Redeems a token for one call: true at most once for each token, and never for another caller, tool, definition of it or arguments. */
 export async function redeemApproval(parts: Parts, token: string, redemption: Omit<Redemption, "id" | "now">): Promise<string | null> {
   const match = TOKEN.exec(token);
   if (match === null) return null;

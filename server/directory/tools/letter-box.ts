@@ -1,3 +1,4 @@
+import { exactValue } from "../../kernel/exact-numbers.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import type { Database } from "../../store/database.ts";
@@ -51,7 +52,7 @@ export class LetterBox {
   /** One that cannot be read, or is not taken well, keeps no other from its recipient: they are taken out of the table together. */
   private give(recipient: string, body: string): void {
     try {
-      this.waiting.get(recipient)?.(JSON.parse(this.secrets.open(body, `${CONTEXT}\n${recipient}`)) as Letter);
+      this.waiting.get(recipient)?.(exactValue(this.secrets.open(body, `${CONTEXT}\n${recipient}`)) as Letter);
     } catch (error) {
       this.log.warn("tool_letter_unread", { error: error as Error });
     }

@@ -45,13 +45,13 @@ test("what is said at one process is known at the other, whichever came first, a
   // A log level is no other subscription, nor is the same one again.
   await one.setLogLevel(session, "error");
   await one.subscribe(session, "test://a");
-  await until(async () => (await other.logLevel(session)) === "error");
+  await until(async () => (await other.said(session)).level === "error");
   await one.unsubscribe(session, "test://a");
   await until(() => following.uris().length === 1);
   expect(told).toBe(before + 2);
   // Whoever has just said it knows it at once.
   await other.setLogLevel(session, "debug");
-  expect(await other.logLevel(session)).toBe("debug");
+  expect((await other.said(session)).level).toBe("debug");
   await one.tellCancelled("mark 1");
   await until(() => cancelled.length > 0);
   expect(cancelled).toEqual(["mark 1"]);
@@ -59,14 +59,26 @@ test("what is said at one process is known at the other, whichever came first, a
 });
 
 test("a session that ended, another caller's and another tenant's know nothing of it", async () => {
+  const ending = await other.follow(session, () => undefined);
   await one.end(session);
-  expect(await one.logLevel(session)).toBeNull();
+  expect(await one.said(session)).toMatchObject({ level: null, ended: true });
+  await until(() => ending.ended());
+  expect((await other.said(session)).ended).toBe(true);
+  ending.stop();
   await one.subscribe(session, "test://mine");
   for (const stranger of [{ ...session, token: "another" }, { ...session, tenantId: "u" }]) {
     const following = await other.follow(stranger, () => undefined);
     expect([stranger, following.uris()]).toEqual([stranger, []]);
     following.stop();
   }
+});
+
+test("a session of which nothing was ever said is over everywhere once its caller ended it", async () => {
+  const silent = { tenantId: "t", token: "silent" };
+  other.begun(silent);
+  expect(await other.said(silent)).toMatchObject({ level: null, ended: false });
+  await one.end(silent);
+  await until(async () => (await other.said(silent)).ended);
 });
 
 test("what a lost connection did not tell is read when it is back", async () => {

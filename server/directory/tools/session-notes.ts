@@ -2,7 +2,7 @@ import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
 import { Channel } from "../../store/channel.ts";
 import type { DatabaseConnection } from "../../store/database.ts";
-import { addSubscription, emptySession, removeSubscription, type SessionRef, setLogLevel, tellCancelled, TOOL_CHANNEL, type ToolSessionRow, usedSession } from "../../store/tool-sessions.ts";
+import { addSubscription, endSession, removeSubscription, type SessionRef, setLogLevel, tellCancelled, TOOL_CHANNEL, type ToolSessionRow, usedSession } from "../../store/tool-sessions.ts";
 import { BoundedMap } from "../bounded-map.ts";
 
 /** A caller's session with a server: its own text is a credential, and stands nowhere. */
@@ -16,12 +16,23 @@ interface Followed {
   readonly ref: SessionRef;
   version: number;
   uris: readonly string[];
+  ended: boolean;
   readonly changed: Set<() => void>;
+}
+
+/** What a session's caller said of the whole of it. */
+export interface Said {
+  /** Null: nothing of logs. */
+  readonly level: string | null;
+  /** That it is over. */
+  readonly ended: boolean;
 }
 
 export interface Following {
   /** What the session is subscribed to now. */
   uris(): readonly string[];
+  /** Whether its caller has ended it. */
+  ended(): boolean;
   stop(): void;
 }
 
@@ -30,12 +41,12 @@ const MOST_SUBSCRIPTIONS = 1_000;
 const RENEWED_MS = 86_400_000;
 
 /**
- * What callers of the handshake dialect said for the whole of a session: which resources they want to hear of, and how
- * much of the logs. Any process may get it said, and any other the stream or the call it matters to: it stands in the
+ * What callers of the handshake dialect said for the whole of a session: which resources they want to hear of, how much
+ * of the logs, and that it is over. Any process may get it said, and any other the stream or the call it matters to: it stands in the
  * database, whose notices tell of a change at once. What a lost connection did not tell is read when it is back.
  */
 export class SessionNotes {
-  private readonly levels = new BoundedMap<string, { readonly version: number; readonly level: string | null }>(MOST_SESSIONS);
+  private readonly known = new BoundedMap<string, Said & { readonly version: number }>(MOST_SESSIONS);
   private readonly followed = new Map<string, Followed>();
   private readonly channel: Channel;
   private readonly parts: { readonly connection: DatabaseConnection; readonly secrets: SecretBox; readonly log: Log; readonly cancelled: (mark: string) => void };
@@ -68,20 +79,20 @@ export class SessionNotes {
 
   /** Of a session that was just made: nobody can have said anything of it yet. */
   begun(session: NotedSession): void {
-    this.levels.set(this.refOf(session).session, { version: 0, level: null });
+    this.known.set(this.refOf(session).session, { version: 0, ...NOTHING_SAID });
   }
 
-  /** Null: the caller never said, or it cannot be read just now. */
-  async logLevel(session: NotedSession): Promise<string | null> {
+  /** What cannot be read just now was not said. */
+  async said(session: NotedSession): Promise<Said> {
     const ref = this.refOf(session);
-    const known = this.levels.get(ref.session);
-    if (known !== undefined) return known.level;
+    const known = this.known.get(ref.session);
+    if (known !== undefined) return known;
     try {
       this.take(ref, (await usedSession(this.parts.connection.db, ref)) ?? NOTHING);
-      return this.levels.get(ref.session)?.level ?? null;
+      return this.known.get(ref.session) ?? NOTHING_SAID;
     } catch (error) {
       this.parts.log.warn("tool_session_unread", { error: error as Error });
-      return null;
+      return NOTHING_SAID;
     }
   }
 
@@ -106,13 +117,13 @@ export class SessionNotes {
 
   async end(session: NotedSession): Promise<void> {
     const ref = this.refOf(session);
-    this.take(ref, await emptySession(this.parts.connection.db, ref));
+    this.take(ref, await endSession(this.parts.connection.db, ref));
   }
 
-  /** Calls `changed` whenever the session is subscribed to something else than before. */
+  /** Calls `changed` whenever the session is subscribed to something else than before, or over. */
   async follow(session: NotedSession, changed: () => void): Promise<Following> {
     const ref = this.refOf(session);
-    const one: Followed = this.followed.get(ref.session) ?? { ref, version: -1, uris: [], changed: new Set() };
+    const one: Followed = this.followed.get(ref.session) ?? { ref, version: -1, uris: [], ended: false, changed: new Set() };
     this.followed.set(ref.session, one);
     const renewal = setInterval(() => void this.read(ref), RENEWED_MS);
     renewal.unref?.();
@@ -120,6 +131,7 @@ export class SessionNotes {
     if (one.version < 0) await this.read(ref);
     return {
       uris: () => one.uris,
+      ended: () => one.ended,
       stop: () => {
         clearInterval(renewal);
         one.changed.delete(changed);
@@ -140,12 +152,12 @@ export class SessionNotes {
   /** Keeps what was read unless something newer is known. */
   private take({ session }: SessionRef, row: ToolSessionRow | undefined): void {
     if (row === undefined) return;
-    const { version } = row;
-    if (version >= (this.levels.get(session)?.version ?? -1)) this.levels.set(session, { version, level: row.log_level });
+    const { version, ended } = row;
+    if (version >= (this.known.get(session)?.version ?? -1)) this.known.set(session, { version, level: row.log_level, ended });
     const one = this.followed.get(session);
     if (one === undefined || version <= one.version) return;
-    const same = row.uris.length === one.uris.length && row.uris.every((uri) => one.uris.includes(uri));
-    Object.assign(one, { version, uris: row.uris });
+    const same = ended === one.ended && row.uris.length === one.uris.length && row.uris.every((uri) => one.uris.includes(uri));
+    Object.assign(one, { version, ended, uris: row.uris });
     if (!same) for (const changed of one.changed) changed();
   }
 
@@ -159,19 +171,20 @@ export class SessionNotes {
   }
 
   private heard(payload: string): void {
-    const notice = JSON.parse(payload) as { readonly cancelled?: string; readonly session?: string; readonly version?: number; readonly level?: string | null };
+    const notice = JSON.parse(payload) as { readonly cancelled?: string; readonly session?: string; readonly version?: number; readonly level?: string | null; readonly ended?: boolean };
     if (notice.cancelled !== undefined) return this.parts.cancelled(notice.cancelled);
-    const { session, version, level } = notice;
+    const { session, version, level, ended } = notice;
     if (session === undefined || version === undefined) return;
-    if (version > (this.levels.get(session)?.version ?? -1)) this.levels.set(session, { version, level: level ?? null });
+    if (version > (this.known.get(session)?.version ?? -1)) this.known.set(session, { version, level: level ?? null, ended: ended ?? false });
     const one = this.followed.get(session);
     if (one !== undefined && version > one.version) void this.read(one.ref);
   }
 
   private readAnew(): void {
-    this.levels.clear();
+    this.known.clear();
     for (const { ref } of this.followed.values()) void this.read(ref);
   }
 }
 
-const NOTHING: ToolSessionRow = { uris: [], log_level: null, version: 0 };
+const NOTHING: ToolSessionRow = { uris: [], log_level: null, version: 0, ended: false };
+const NOTHING_SAID: Said = { level: null, ended: false };

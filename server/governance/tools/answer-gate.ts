@@ -4,10 +4,16 @@ import { guardToolAnswer } from "../guardrails/tool-answer.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import type { Call, ToolTarget } from "../call.ts";
 import type { ToolParts } from "./tool-parts.ts";
+import type { ToolRequest } from "./tool-request.ts";
+
+/** Whether what answers the request holds what its server says: a tool, a prompt, a resource, or suggestions for one. */
+export function answersContent({ message, capability }: Pick<ToolRequest, "message" | "capability">): boolean {
+  return capability !== null || message?.method === "completion/complete";
+}
 
 /**
- * Every answer of a tool server to a request that names a tool, a prompt or a resource comes by here before the caller
- * gets it, in all dialects. `text` is the whole message. Null lets it pass as it is, a text is the message the caller may have.
+ * Every answer of a tool server to a request that `answersContent` tells of comes by here before the caller gets it, in
+ * all dialects. `text` is the whole message. Null lets it pass as it is, a text is the message the caller may have.
  */
 export async function answerGate(call: Call, target: ToolTarget, text: string, result: JsonValue | undefined, { engines }: Pick<ToolParts, "engines">): Promise<Refusal | string | null> {
   const tooLarge = refuseSize(target, text, isObject(result) ? result : {});

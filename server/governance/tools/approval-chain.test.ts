@@ -9,6 +9,7 @@ import type { ToolRequest } from "./tool-request.ts";
 let now = 1_000_000;
 // No database: what these tests bring must be refused before anything is looked up.
 const parts = { secrets: secretBox(new Uint8Array(32).fill(7)), clock: { now: () => now } } as unknown as ToolParts;
+const definition = async () => "";
 const call = { id: "call-1", identity: { tenantId: "t" } } as unknown as Call;
 
 function bringing(requestState: string): ToolRequest {
@@ -24,9 +25,9 @@ function stateOf(owner: string): string {
 
 test("a state is good for as long as the approval was, and for its owner only", async () => {
   const state = stateOf("owner");
-  expect(await carriedOn(call, bringing(state), "another", parts)).toBeNull();
+  expect(await carriedOn(call, bringing(state), "another", definition, parts)).toBeNull();
   now += 60_000;
-  expect(await carriedOn(call, bringing(state), "owner", parts)).toBe("over");
+  expect(await carriedOn(call, bringing(state), "owner", definition, parts)).toBe("over");
 });
 
 test("an answer that asks for nothing stays as it is", () => {

@@ -8,6 +8,7 @@ import { baseUrl } from "../authorization/authorization-parts.ts";
 import { sealEnvelope } from "../authorization/envelope.ts";
 import type { Call } from "../call.ts";
 import type { WholeAnswer } from "../surface.ts";
+import { SESSION_PURPOSE } from "./caller-session.ts";
 import { departure } from "./departure.ts";
 import { sealed, unsealed, upstreamSession } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
@@ -59,7 +60,7 @@ export function canShowAddress(call: Call, request: ToolRequest, servedAs: strin
   const owner = `${principalOf(call)}\n${servedAs}`;
   const shows = upstreamSession(parts.secrets, owner, token)?.shows.addresses;
   if (shows !== undefined) return shows;
-  const session = unsealed(parts.secrets, "mcp-session", owner, token);
+  const session = unsealed(parts.secrets, SESSION_PURPOSE, owner, token);
   return session !== null && isObject(session.capabilities) && showsAddresses(session.capabilities);
 }
 

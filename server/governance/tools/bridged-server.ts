@@ -2,7 +2,7 @@ import type { Call, ToolTarget } from "../call.ts";
 import { isObject, type JsonValue } from "../../wire/document.ts";
 import { withoutExecution } from "../../wire/mcp/bridge.ts";
 import { edited } from "../../wire/mcp/rpc.ts";
-import { answerGate } from "./answer-gate.ts";
+import { answerGate, answersContent } from "./answer-gate.ts";
 import { isRefusal } from "../surface.ts";
 import { carry } from "./carry.ts";
 import { openChanges } from "./changes.ts";
@@ -42,7 +42,7 @@ export function bridgedServer(call: Call, request: ToolRequest, target: ToolTarg
           dialect: session === null ? "stateless" : "handshake",
           sender,
           session,
-          gate: async (text, result) => (request.capability === null ? null : answerGate(call, target, text, result, parts)),
+          gate: async (text, result) => (answersContent(request) ? answerGate(call, target, text, result, parts) : null),
           async edit(result, text) {
             if (message.method !== "tools/list") return null;
             const kept = await offeredTools(call, target, result, server.dialect === "stateless", sender.capabilities, parts);

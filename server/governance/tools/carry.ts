@@ -1,10 +1,12 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { bridgedErrorCode, handshakeResult, type Sender, statelessResult } from "../../wire/mcp/bridge.ts";
 import type { Capability } from "../../wire/mcp/capability.ts";
 import { type Dialect, logsAt } from "../../wire/mcp/dialect.ts";
+import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
@@ -62,8 +64,8 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
     if (final !== null && "code" in final) return final;
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
     const { result } = final.value;
-    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return gated(errand, asked, final);
-    const responses = yield* askedOfClient(call, errand, isObject(result.inputRequests) ? result.inputRequests : {}, parts);
+    if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return openFirst(call, errand, final, parts) ?? gated(errand, asked, final);
+    const responses = yield* askedOfClient(call, errand, exactly(memberText(final.text, "result")).inputRequests, parts);
     if ("refusal" in responses) return responses.refusal;
     const params = edited(errand.params ?? "{}", { inputResponses: JSON.stringify(responses.given), ...(result.requestState === undefined ? {} : { requestState: JSON.stringify(result.requestState) }) });
     asked = await askServer(call, errand.server, { ...ask, params, id: `${String(errand.id)}/${round + 2}` }, parts);
@@ -99,7 +101,7 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
         yield requestText(null, method, JSON.stringify({ ...(message.value.params as JsonObject), requestId: question.id }));
       } else if (takenBack === null && isForCaller(errand, method, message.value)) yield message.text;
     } else if (method === "ping") await asked.respond(resultText(id, "{}"));
-    else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, id, message.value, parts);
+    else if (errand.dialect === "stateless") return heldAnswer(call, errand, asked, id, exactly(message.text), parts);
     else {
       // The server need not wait for the answer, so what it says meanwhile is read on.
       const key = JSON.stringify(id);
@@ -169,11 +171,21 @@ function questionFor(errand: Errand, method: string, params: string | null, sign
   return { id, text: requestText(id, method, params), given };
 }
 
-async function* askedOfClient(call: Call, errand: Errand, requests: JsonObject, parts: ToolParts): AsyncGenerator<string, Given> {
+/** With every digit it came with: what people and servers tell each other is handed on as it is. */
+function exactly(text: string | null): JsonObject {
+  return exactValue(text ?? "{}") as JsonObject;
+}
+
+/** A question to open an address has an id of its own in the handshake dialect only. */
+function identified(params: JsonValue): JsonValue {
+  return isObject(params) && params.mode === "url" ? { elicitationId: ulid(), ...params } : params;
+}
+
+async function* askedOfClient(call: Call, errand: Errand, requests: JsonValue | undefined, parts: ToolParts): AsyncGenerator<string, Given> {
   const responses: JsonObject = {};
-  for (const [key, request] of Object.entries(requests)) {
+  for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
     if (!isObject(request) || typeof request.method !== "string") return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
-    const question = questionFor(errand, request.method, request.params === undefined ? null : JSON.stringify(request.params), call.abort.signal, parts);
+    const question = questionFor(errand, request.method, request.params === undefined ? null : JSON.stringify(identified(request.params)), call.abort.signal, parts);
     if ("code" in question) return { refusal: question };
     yield question.text;
     const answer = await question.given;
@@ -204,23 +216,44 @@ function heldAnswer(call: Call, errand: Errand, asked: Asked, id: RpcId | null, 
   const held = hold(parts, asked);
   if (held === null) asked.end();
   if (held === null) return errorText(errand.id, { code: -32603, message: "Too many exchanges wait for input just now." });
-  const input = { method: request.method, ...(request.params === undefined ? {} : { params: request.params }) };
+  const input = JSON.stringify({ method: request.method, ...(request.params === undefined ? {} : { params: request.params }) });
   return asking(errand, input, sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { held, request: JSON.stringify(id), input }));
 }
 
-function asking({ id }: Errand, input: JsonValue, requestState: string): string {
-  return resultText(id, JSON.stringify({ resultType: "input_required", inputRequests: { input }, requestState }));
+/** `input`: JSON text of what the caller is asked. */
+function asking({ id }: Errand, input: string, requestState: string): string {
+  return resultText(id, `{"resultType":"input_required","inputRequests":{"input":${input}},"requestState":${JSON.stringify(requestState)}}`);
 }
 
-/** The held exchange a retry belongs to, told what the caller answered, or what the caller is told at once; null when it is no retry. */
-async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly answer: string } | null> {
-  const { requestState, inputResponses } = errand.parsed;
+/** A handshake server says so by this error; the stateless dialect has a question for it. */
+const OPEN_FIRST = -32042;
+
+/** What a stateless caller is asked to open before its server answers; null where that is not what the server said, or nothing the caller can do. */
+function openFirst(call: Call, errand: Errand, { value: { error } }: UpstreamMessage, parts: ToolParts): string | null {
+  if (errand.dialect !== "stateless" || errand.server.dialect === "stateless" || !isObject(error) || error.code !== OPEN_FIRST || !showsAddresses(errand.sender.capabilities)) return null;
+  const links = isObject(error.data) && Array.isArray(error.data.elicitations) ? error.data.elicitations.filter(isObject) : [];
+  const inputRequests = Object.fromEntries(links.flatMap(({ url, message }, at) => (typeof url === "string" ? [[`open_${at}`, { method: "elicitation/create", params: { mode: "url", url, message: String(message ?? "") } }]] : [])));
+  if (Object.keys(inputRequests).length === 0) return null;
+  return resultText(errand.id, JSON.stringify({ resultType: "input_required", inputRequests, requestState: sealed(parts.secrets, "mcp-held", stateOwner(call, errand), { open: true }) }));
+}
+
+/**
+ * The held exchange a retry belongs to, told what the caller answered, or what the caller is told at once; null when it is
+ * no retry, or one that begins anew.
+ */
+async function resume(call: Call, errand: Errand, parts: ToolParts): Promise<Asked | { readonly answer: string | Refusal } | null> {
+  const { requestState } = errand.parsed;
   if (requestState === undefined) return null;
   const state = typeof requestState === "string" ? unsealed(parts.secrets, "mcp-held", stateOwner(call, errand), requestState) : null;
   if (typeof requestState !== "string" || state === null) return { answer: errorText(errand.id, { code: -32602, message: "requestState is not what was given for this request." }) };
+  const { inputResponses } = exactly(errand.params);
+  if (state.open === true) {
+    const declined = isObject(inputResponses) && Object.values(inputResponses).some((given) => isObject(given) && given.action !== "accept");
+    return declined ? { answer: refuse("input_not_supported", "The client did not open what the tool server asked for.") } : null;
+  }
   const response = isObject(inputResponses) ? inputResponses.input : undefined;
   // Who comes without the answer is asked again.
-  if (response === undefined) return { answer: asking(errand, state.input ?? null, requestState) };
+  if (response === undefined) return { answer: asking(errand, String(state.input), requestState) };
   const unrecorded = beginResumed(call, errand, parts);
   if (unrecorded !== null) return { answer: errorText(errand.id, { code: -32603, message: unrecorded.message }) };
   const say = `{"jsonrpc":"2.0","id":${String(state.request)},"result":${JSON.stringify(response)}}`;

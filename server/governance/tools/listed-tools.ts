@@ -6,10 +6,16 @@ import { type ListedTool, listedTools } from "../../wire/mcp/tool-definitions.ts
 import type { ToolTarget } from "../call.ts";
 import type { ToolMemory } from "./tool-parts.ts";
 
-/** Remembers tools as a server has just listed them; a later page adds to the first. */
-function remember(memory: ToolMemory, server: ToolServerEntry, tools: readonly ListedTool[]): void {
+/** Of one server. Beyond, what it listed before is forgotten: some name their tools anew in every list. */
+const MOST_TOOLS = 10_000;
+
+/** Remembers tools as a server has just listed them, and gives all that are known; a later page adds to the first. */
+export function rememberTools(memory: ToolMemory, server: ToolServerEntry, tools: readonly JsonValue[]): ReadonlyMap<string, ListedTool> {
   const before = memory.listed.get(server.id);
-  memory.listed.set(server.id, new Map([...(before ?? []), ...tools.map((tool) => [tool.name, tool] as const)]));
+  const kept = before === undefined || before.size + tools.length > MOST_TOOLS ? [] : before;
+  const known = new Map([...kept, ...listedTools(tools).map((tool) => [tool.name, tool] as const)]);
+  memory.listed.set(server.id, known);
+  return known;
 }
 
 /** A tool as last listed through the gateway, else as last discovered. */
@@ -25,10 +31,9 @@ export function knownTool(memory: ToolMemory, server: ToolServerEntry, name: str
 export function filteredList(memory: ToolMemory, { server, access }: ToolTarget, result: JsonObject, asClient: boolean, client: JsonObject | null): JsonValue[] | null {
   const { tools } = result;
   if (!Array.isArray(tools)) return null;
-  const listed = listedTools(tools);
-  remember(memory, server, listed);
-  const unfit = asClient ? new Set(listed.filter(({ params }) => params === null).map(({ name }) => name)) : new Set<string>();
-  const kept = tools.filter((tool) => isObject(tool) && typeof tool.name === "string" && mayUseTool(access, tool.name) && !unfit.has(tool.name) && (client === null || showsApps(client) || isForModel(tool)));
+  const known = rememberTools(memory, server, tools);
+  const unfit = (name: string) => asClient && known.get(name)?.params === null;
+  const kept = tools.filter((tool) => isObject(tool) && typeof tool.name === "string" && mayUseTool(access, tool.name) && !unfit(tool.name) && (client === null || showsApps(client) || isForModel(tool)));
   return kept.length === tools.length ? null : kept;
 }
 

@@ -51,12 +51,12 @@ export function sessionStream(call: Call, session: NotedSession, sender: Sender,
   return { kind: "stream", status: 200, headers: EVENT_STREAM_HEADERS, upstream: keptAlive(upstream, KEEP_ALIVE_MS), codec: PASSED_STREAM, head: [KEEP_ALIVE], inputCharacters: null, sender: SENDER };
 }
 
-/** Begins anew, behind the caller's back, whenever the session subscribes to something else. */
+/** Begins anew, behind the caller's back, whenever the session subscribes to something else; ends with the session. */
 async function* sessionChanges(call: Call, session: NotedSession, sender: Sender, open: OpenChanges, notes: SessionNotes): AsyncGenerator<JsonObject, void> {
   let resubscribe: () => void = () => undefined;
   const following = await notes.follow(session, () => resubscribe());
   try {
-    for (;;) {
+    while (!following.ended()) {
       const other = new Promise<void>((resolve) => {
         resubscribe = resolve;
       });

@@ -1,5 +1,6 @@
 import { restrictsTools } from "../../directory/tools/tool-access.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
 import type { NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
@@ -18,7 +19,7 @@ import { isOwnQuestion, takeClientAnswer } from "./client-answers.ts";
 import { departure } from "./departure.ts";
 import { knownTool } from "./listed-tools.ts";
 import { offeredToolsText } from "./offered-tools.ts";
-import { answerGate, mustBeRead } from "./answer-gate.ts";
+import { answerGate, answersContent, mustBeRead } from "./answer-gate.ts";
 import { type JudgeAnswer, judgedStream } from "./judged-stream.ts";
 import { accepted, errorIn } from "./relay.ts";
 import { KEEP_ALIVE, KEEP_ALIVE_MS, keptAlive, RpcStream, SENDER, untilAnswered } from "./rpc-stream.ts";
@@ -55,7 +56,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     shows = session.shows;
     client = shows.apps ? APPS_HOST : {};
     if (message?.kind === "response" && isOwnQuestion(parts, message.id)) {
-      await takeClientAnswer(parts, token, message.id, message.document.value);
+      await takeClientAnswer(parts, token, message.id, exactValue(message.document.text()) as JsonObject);
       return accepted();
     }
     // The server may know nothing yet of what the gateway holds.
@@ -90,7 +91,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     const { result } = answer.value;
     if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return offeredToolsText(call, target, answer, client, parts);
     // On a stream that is read on it is not known what was asked.
-    if ((request.capability === null && message !== null) || result === undefined) return null;
+    if ((message !== null && !answersContent(request)) || result === undefined) return null;
     const verdict = await answerGate(call, target, answer.text, result, parts);
     if ((typeof verdict !== "string" && verdict !== null) || !isObject(result)) return verdict;
     return carryOn?.(verdict ?? answer.text, result) ?? verdict;
@@ -107,10 +108,11 @@ interface Unread {
   readonly held: boolean;
 }
 
-function ifUnreadable(call: Call, { message, subPath, capability }: ToolRequest, { access, limits }: ToolTarget): Unread {
+function ifUnreadable(call: Call, request: ToolRequest, { access, limits }: ToolTarget): Unread {
+  const { message, subPath } = request;
   const isList = message?.method === "tools/list";
-  if ((capability !== null && mustBeRead(call)) || (isList && listMustBeRead(call))) return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
-  const held = isList ? restrictsTools(access) : capability !== null && Object.values(limits).some((limit) => limit !== null);
+  if ((answersContent(request) && mustBeRead(call)) || (isList && listMustBeRead(call))) return { why: "The tool server's answer cannot be read, so the guardrails of this resource group could not look at it.", held: true };
+  const held = isList ? restrictsTools(access) : answersContent(request) && Object.values(limits).some((limit) => limit !== null);
   // Below its own path a server may answer what it likes, as long as nothing has to be looked at.
   return { why: held || (message?.kind === "request" && subPath === null) ? "The tool server's answer is no message of the protocol." : null, held };
 }

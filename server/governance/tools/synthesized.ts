@@ -1,18 +1,20 @@
 import type { NotedSession } from "../../directory/tools/session-notes.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../wire/mcp/capability.ts";
-import { goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, newInStateless, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../call.ts";
-import type { Answer, WholeAnswer } from "../surface.ts";
+import { type Answer, isRefusal, type WholeAnswer } from "../surface.ts";
+import { callerSession, SESSION_PURPOSE } from "./caller-session.ts";
 import { takeClientAnswer } from "./client-answers.ts";
 import { listened, type OpenChanges, sessionStream } from "./listen.ts";
 import { accepted, type Relay, relayed, wholeAnswer } from "./relay.ts";
 import { cancellableRequest, cancelRequest } from "./cancellation.ts";
-import { sealed, unsealed } from "./session-token.ts";
+import { sealed } from "./session-token.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import type { ToolRequest } from "./tool-request.ts";
 
@@ -34,7 +36,6 @@ export interface SynthesizedServer {
 const DEFAULT_LOG_LEVEL = "info";
 /** Characters. */
 const LONGEST_URI = 2_048;
-const PURPOSE = "mcp-session";
 
 export async function serve(call: Call, request: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
   return request.envelope === null ? serveHandshake(call, request, server, parts) : serveStateless(call, request, server);
@@ -57,18 +58,17 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
 async function serveHandshake(call: Call, { message }: ToolRequest, server: SynthesizedServer, parts: ToolParts): Promise<Answer | Refusal> {
   const owner = `${principalOf(call)}\n${server.id}`;
   if (message?.method === "initialize" && message.kind === "request") return initialized(call, message, server, owner, parts);
-  const token = call.headers.get("mcp-session-id");
-  if (token === null) return refuse("session_required");
-  const session = unsealed(parts.secrets, PURPOSE, owner, token);
-  if (session === null) return refuse("session_not_found");
+  const session = await callerSession(call, server.id, parts);
+  if (isRefusal(session)) return session;
   const spoken = call.headers.get("mcp-protocol-version");
   if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken)) return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
-  const noted = { tenantId: call.identity?.tenantId ?? "", token };
+  const { value, noted, said } = session;
+  const { token } = noted;
   const sender: Sender = {
-    version: String(session.version),
-    capabilities: carriedClientCapabilities(isObject(session.capabilities) ? session.capabilities : {}),
-    clientInfo: isObject(session.client) ? session.client : null,
-    logLevel: (await parts.notes.logLevel(noted)) ?? DEFAULT_LOG_LEVEL,
+    version: String(value.version),
+    capabilities: carriedClientCapabilities(isObject(value.capabilities) ? value.capabilities : {}),
+    clientInfo: isObject(value.client) ? value.client : null,
+    logLevel: said.level ?? DEFAULT_LOG_LEVEL,
   };
   if (message === null) {
     if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
@@ -77,14 +77,14 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     return { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
   }
   if (message.kind === "response") {
-    await takeClientAnswer(parts, token, String(message.id), message.document.value);
+    await takeClientAnswer(parts, token, String(message.id), exactValue(message.document.text()) as JsonObject);
     return accepted();
   }
   if (message.kind === "notification") {
     if (message.method === "notifications/cancelled") await cancelRequest(parts, token, message);
     return accepted();
   }
-  if (isTaskMethod(message.method)) return wholeAnswer(call, notServed(message.id), "handshake");
+  if (isTaskMethod(message.method) || newInStateless(message.method)) return wholeAnswer(call, notServed(message.id), "handshake");
   const empty = () => wholeAnswer(call, resultText(message.id, "{}"), "handshake");
   if (message.method === "ping") return empty();
   if (message.method === "logging/setLevel") {
@@ -129,7 +129,7 @@ function initialized(call: Call, message: RpcMessage, server: SynthesizedServer,
   const asked = message.params.protocolVersion;
   const version = (HANDSHAKE_VERSIONS as readonly unknown[]).includes(asked) ? String(asked) : HANDSHAKE_VERSIONS[0];
   const { capabilities, clientInfo } = message.params;
-  const token = sealed(parts.secrets, PURPOSE, owner, { version, capabilities: isObject(capabilities) ? capabilities : {}, client: isObject(clientInfo) ? clientInfo : null, at: parts.clock.now() });
+  const token = sealed(parts.secrets, SESSION_PURPOSE, owner, { version, capabilities: isObject(capabilities) ? capabilities : {}, client: isObject(clientInfo) ? clientInfo : null, at: parts.clock.now() });
   parts.notes.begun({ tenantId: call.identity?.tenantId ?? "", token });
   const result = { protocolVersion: version, capabilities: server.capabilities, serverInfo: server.info, ...(server.instructions === null ? {} : { instructions: server.instructions }) };
   return wholeAnswer(call, resultText(message.id, JSON.stringify(result)), "handshake", { "mcp-session-id": token });

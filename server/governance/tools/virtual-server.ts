@@ -1,10 +1,9 @@
 import type { VirtualServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { mayUseTool } from "../../directory/tools/tool-access.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
 import { type ChangeFilter, tellable } from "../../wire/mcp/changes.ts";
 import { type Sender, statelessResult, withoutExecution } from "../../wire/mcp/bridge.ts";
-import { MOST_PAGES, nextCursor } from "../../wire/mcp/paging.ts";
 import { memberOf, namespacedItem, namespacedResult, namespacedUri } from "../../wire/mcp/namespace.ts";
 import { edited, errorText, type RpcMessage, resultText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
@@ -20,6 +19,7 @@ import type { Relay } from "./relay.ts";
 import { sealed, unsealed } from "./session-token.ts";
 import { carriedCapabilities, notServed, type SynthesizedServer } from "./synthesized.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
+import { wholeList } from "./whole-list.ts";
 
 type ListKind = "tools" | "prompts" | "resources" | "resourceTemplates";
 const LISTS: Readonly<Record<string, ListKind>> = { "tools/list": "tools", "prompts/list": "prompts", "resources/list": "resources", "resources/templates/list": "resourceTemplates" };
@@ -169,6 +169,7 @@ async function* delegate(call: Call, { edits: own, target, capability, message, 
 /** Every member's list as one. A member that fails is named in `_meta`, and fails nobody else. */
 // oxlint-disable-next-line require-yield -- a relay without anything before its answer
 async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Sender, session: string | null, targets: readonly ToolTarget[], parts: ToolParts): Relay {
+  if (message.params.cursor != null) return errorText(message.id, { code: -32602, message: "There is no such cursor: the list is given whole." });
   const asked = targets.filter(({ server }) => server.dialect === null || CAPABILITY_OF[kind] in server.capabilities);
   const lists = await Promise.all(asked.map((target) => memberList(call, kind, message.method ?? "", target, sender, parts)));
   if (call.abort.signal.aborted) return refuse("upstream_interrupted");
@@ -186,29 +187,12 @@ async function* list(call: Call, kind: ListKind, message: RpcMessage, sender: Se
 
 /** All pages of one member; null when not all could be had. */
 async function memberList(call: Call, kind: ListKind, method: string, target: ToolTarget, sender: Sender, parts: ToolParts): Promise<JsonObject[] | null> {
+  const pages = await wholeList(call, method, target.server, sender, parts);
+  if (!Array.isArray(pages)) return null;
   const items: JsonObject[] = [];
-  let cursor: string | null = null;
-  for (let page = 0; page < MOST_PAGES; page++) {
-    const parsed: JsonObject = cursor === null ? {} : { cursor };
-    const relay = carry(call, { server: target.server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${page}`, dialect: target.server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, gate: async () => null, edit: () => null }, parts);
-    const answer = await last(relay);
-    const result = typeof answer === "string" ? (JSON.parse(answer) as JsonObject).result : null;
-    if (!isObject(result)) return null;
+  for (const result of pages) {
     const own = kind === "tools" ? ((await offeredTools(call, target, result, target.server.dialect === "stateless", sender.capabilities, parts)) ?? result.tools) : result[kind];
     for (const item of Array.isArray(own) ? own : []) if (isObject(item) && (kind !== "tools" || mayUseTool(target.access, String(item.name)))) items.push(item);
-    cursor = nextCursor(result);
-    if (cursor === null) return items;
   }
-  return null;
-}
-
-async function last(relay: Relay): Promise<string | Refusal | null> {
-  try {
-    for (;;) {
-      const step = await relay.next();
-      if (step.done === true) return step.value;
-    }
-  } catch {
-    return null;
-  }
+  return items;
 }

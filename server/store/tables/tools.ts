@@ -109,6 +109,8 @@ export interface ApprovalTable {
   call_arguments: string;
   /** SHA-256, hex, of the canonical arguments. */
   arguments_digest: string;
+  /** What the tool took when approval was asked for; empty of a tool that was not listed. */
+  definition_digest: WithDefault<string>;
   request_metadata: JsonWithDefault<Record<string, unknown>>;
   status: WithDefault<string>;
   timeout_seconds: number;

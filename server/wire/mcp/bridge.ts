@@ -8,18 +8,21 @@ import { edited, memberText } from "./rpc.ts";
  */
 
 const CACHEABLE = new Set(["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list", "resources/read"]);
-const OWN_META = new Set<string>(Object.values(META));
+/** The names a dialect has for itself in `_meta`, each taken out. */
+const WITHOUT_OWN = Object.fromEntries(Object.values(META).map((name) => [name, null]));
 
-function withoutOwnMeta(meta: JsonValue | undefined): JsonObject {
-  if (!isObject(meta)) return {};
-  return Object.fromEntries(Object.entries(meta).filter(([name]) => !OWN_META.has(name)));
+/** The `_meta` of params or a result with `own` in the place of what a dialect says of itself there; null when nothing is left. */
+function metaOf(object: string, own: JsonObject = {}): string | null {
+  const text = memberText(object, "_meta");
+  const said = Object.fromEntries(Object.entries(own).map(([name, value]) => [name, JSON.stringify(value)]));
+  const meta = edited(text !== null && isObject(JSON.parse(text)) ? text : "{}", { ...WITHOUT_OWN, ...said });
+  return Object.keys(JSON.parse(meta) as JsonObject).length === 0 ? null : meta;
 }
 
 /** `params` of a stateless request for a server that has had its handshake. */
 export function handshakeParams(params: string | null): string | null {
   if (params === null) return null;
-  const meta = withoutOwnMeta(parsedMember(params, "_meta"));
-  return edited(params, { _meta: Object.keys(meta).length === 0 ? null : JSON.stringify(meta), inputResponses: null, requestState: null, task: null });
+  return edited(params, { _meta: metaOf(params), inputResponses: null, requestState: null, task: null });
 }
 
 const TASKS = "io.modelcontextprotocol/tasks";
@@ -51,30 +54,28 @@ export interface Sender {
 /** `params` of a handshake request for a stateless server. */
 export function statelessParams(params: string | null, sender: Sender): string {
   const given = params ?? "{}";
-  const meta: JsonObject = {
-    ...withoutOwnMeta(parsedMember(given, "_meta")),
+  const own: JsonObject = {
     [META.version]: sender.version,
     [META.capabilities]: sender.capabilities,
     ...(sender.clientInfo === null ? {} : { [META.clientInfo]: sender.clientInfo }),
     ...(sender.logLevel === null ? {} : { [META.logLevel]: sender.logLevel }),
   };
-  return edited(given, { _meta: JSON.stringify(meta), task: null });
+  return edited(given, { _meta: metaOf(given, own), task: null });
 }
 
 /** A result of a handshake server for a stateless client: never cacheable beyond the caller. */
 export function statelessResult(method: string, result: string, serverInfo: JsonObject | null): string {
-  const meta = { ...withoutOwnMeta(parsedMember(result, "_meta")), ...(serverInfo === null ? {} : { [META.serverInfo]: serverInfo }) };
+  const meta = metaOf(result, serverInfo === null ? {} : { [META.serverInfo]: serverInfo });
   return edited(result, {
     resultType: '"complete"',
     ...(CACHEABLE.has(method) ? { ttlMs: "0", cacheScope: '"private"' } : {}),
-    ...(Object.keys(meta).length === 0 ? {} : { _meta: JSON.stringify(meta) }),
+    ...(meta === null ? {} : { _meta: meta }),
   });
 }
 
 /** A result of a stateless server for a client that has had its handshake. */
 export function handshakeResult(result: string): string {
-  const meta = withoutOwnMeta(parsedMember(result, "_meta"));
-  return edited(result, { resultType: null, ttlMs: null, cacheScope: null, ...(memberText(result, "_meta") === null ? {} : { _meta: Object.keys(meta).length === 0 ? null : JSON.stringify(meta) }) });
+  return edited(result, { resultType: null, ttlMs: null, cacheScope: null, _meta: metaOf(result) });
 }
 
 /** The dialects have different codes for a resource that is not there. */
@@ -82,9 +83,4 @@ export function bridgedErrorCode(code: JsonValue | undefined, method: string, to
   if (to === "stateless" && code === -32002) return -32602;
   if (to === "handshake" && code === -32602 && method === "resources/read") return -32002;
   return code ?? -32603;
-}
-
-function parsedMember(object: string, name: string): JsonValue | undefined {
-  const text = memberText(object, name);
-  return text === null ? undefined : (JSON.parse(text) as JsonValue);
 }

@@ -53,6 +53,11 @@ export function goneFromStateless(method: string): boolean {
   return GONE_FROM_STATELESS.has(method);
 }
 
+/** Whether only the stateless dialect has the method. */
+export function newInStateless(method: string | null): boolean {
+  return method === "server/discover" || method === "subscriptions/listen";
+}
+
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 export function isLogLevel(level: unknown): level is string {

@@ -90,6 +90,14 @@ describe("what crosses to the other dialect", () => {
     expect(JSON.parse(handshakeParams(there) ?? "")).toEqual(JSON.parse(given));
   });
 
+  test("keeps every digit of a progress token, and of what else stands beside the dialects' own", () => {
+    const token = '"progressToken":9007199254740993';
+    const there = statelessParams(`{"_meta":{${token},"x":1.50}}`, { version: "2026-07-28", capabilities: {}, clientInfo: null, logLevel: null });
+    expect([there.includes(token), handshakeParams(there)]).toEqual([true, `{"_meta":{${token},"x":1.50}}`]);
+    const result = statelessResult("tools/call", `{"content":[],"_meta":{"seen":9007199254740993}}`, { name: "s", version: "1" });
+    expect([result.includes('"seen":9007199254740993'), handshakeResult(result)]).toEqual([true, '{"content":[],"_meta":{"seen":9007199254740993}}']);
+  });
+
   test("comes back as it went, whatever it was", () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), json), (rest) => {

@@ -1,0 +1,20 @@
+import { expect, test } from "bun:test";
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { knownTool, rememberTools } from "./listed-tools.ts";
+import { toolMemory } from "./tool-memory.ts";
+
+const server = { id: "mcp-1", tools: new Map() } as unknown as ToolServerEntry;
+const page = (from: number, count: number) => Array.from({ length: count }, (_, at) => ({ name: `tool ${from + at}`, inputSchema: { type: "object" } }));
+
+test("a later page adds to the first, and a server with other tools in every list fills no memory", () => {
+  const memory = toolMemory();
+  rememberTools(memory, server, page(0, 10));
+  expect(rememberTools(memory, server, page(10, 10)).size).toBe(20);
+  expect(knownTool(memory, server, "tool 0")).not.toBeNull();
+  let most = 0;
+  for (let list = 1; list < 40; list++) most = Math.max(most, rememberTools(memory, server, page(list * 1_000, 1_000)).size);
+  expect(most).toBeLessThanOrEqual(10_000);
+  expect(knownTool(memory, server, "tool 39999")).not.toBeNull();
+  // One list may be longer than what is kept beside others.
+  expect(rememberTools(memory, server, page(0, 12_000)).size).toBe(12_000);
+});
