@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { EndUserTable } from "./tables/people.ts";
 
 export type EndUserRow = Selectable<EndUserTable>;
@@ -25,19 +25,8 @@ export const endUserStore: RecordStore<EndUserRow, EndUserInsert, EndUserPatch, 
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("end_users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
-  insert: async (trx, values) => {
-    await trx.insertInto("end_users").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("end_users").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("end_users").where("id", "=", id).execute();
-  },
+  find: findInTenant("end_users"),
+  ...writesById("end_users"),
 };
 
 export async function endUserExists(db: Database | Trx, tenantId: string, id: string): Promise<boolean> {
