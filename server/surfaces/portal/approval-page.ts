@@ -3,7 +3,7 @@ import { approveApproval, findApproval, rejectApproval } from "../../directory/t
 import { logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
 import type { Call } from "../../governance/call.ts";
 import { openEnvelope } from "../../governance/authorization/envelope.ts";
-import type { WholeAnswer } from "../../governance/surface.ts";
+import { ownAnswer, type WholeAnswer } from "../../governance/surface.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { isStorableText } from "../../kernel/storable.ts";
@@ -112,6 +112,4 @@ function factsOf({ server_name: server, capability_name: name, requester_display
 
 const moment = (iso: string) => `<time datetime="${escaped(iso)}">${escaped(`${iso.slice(0, 16).replace("T", " ")} UTC`)}</time>`;
 
-function written(html: string): WholeAnswer {
-  return { kind: "whole", status: 200, headers: PAGE_HEADERS, body: new TextEncoder().encode(html), usage: null, failure: null };
-}
+const written = (html: string) => ownAnswer(200, PAGE_HEADERS, html);
