@@ -1,6 +1,6 @@
 // Draws /openapi.json as a page that can be read and tried. Plain browser JavaScript, nothing fetched from elsewhere.
 
-import { schemaReader } from "./schemas.js";
+const { schemaReader } = await import("./schemas.js");
 
 const at = (id) => document.getElementById(id);
 
@@ -17,7 +17,7 @@ const api = await read("/openapi.json").catch((error) => {
   throw error;
 });
 at("about").textContent = api.info.description.replaceAll("`", "");
-const { typeOf, membersOf, sample } = schemaReader(api.components.schemas);
+const { resolve, typeOf, membersOf } = schemaReader(api.components.schemas);
 
 async function read(path) {
   const response = await fetch(path);
@@ -39,6 +39,18 @@ function schemaTable(schema) {
 }
 
 const parameterRow = ({ name, schema, required, in: place, description }) => ({ name, type: typeOf(schema), required, about: [place, description].filter(Boolean).join(": ") });
+
+/** A body to begin with: the required members. */
+function sample(schema, depth = 0) {
+  const real = resolve(schema);
+  if (real.properties && depth < 4) {
+    return Object.fromEntries((real.required ?? []).map((name) => [name, sample(real.properties[name], depth + 1)]));
+  }
+  if (real.enum) return real.enum[0];
+  const either = real.anyOf ?? real.oneOf;
+  if (either) return sample(either[0], depth + 1);
+  return { string: "", integer: 0, number: 0, boolean: true, array: [], object: {} }[real.type] ?? null;
+}
 
 function tryForm(method, path, operation) {
   const form = make("form");

@@ -39,19 +39,7 @@ export function schemaReader(schemas) {
     return [...named, ...others];
   }
 
-  /** A body to begin with: the required members. */
-  function sample(schema, depth = 0) {
-    const real = resolve(schema);
-    if (real.properties && depth < 4) {
-      return Object.fromEntries((real.required ?? []).map((name) => [name, sample(real.properties[name], depth + 1)]));
-    }
-    if (real.enum) return real.enum[0];
-    const either = eitherOf(real);
-    if (either) return sample(either[0], depth + 1);
-    return { string: "", integer: 0, number: 0, boolean: true, array: [], object: {} }[real.type] ?? null;
-  }
-
-  return { typeOf, membersOf, sample };
+  return { resolve, typeOf, membersOf };
 }
 
 /** What alternatives have in common is told once. */
