@@ -1,8 +1,9 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
+import type { RecordStore } from "./record-store.ts";
 import type { EndUserTable } from "./tables/people.ts";
+import { findInTenant, writesById } from "./record-store.ts";
 
 export type EndUserRow = Selectable<EndUserTable>;
 export type EndUserInsert = Insertable<EndUserTable>;
