@@ -78,6 +78,7 @@ describe("a query finds", () => {
 });
 
 test("a query that is not valid is refused with every field that is wrong", async () => {
+  expect(queryRows(database.db, { page: 0, order: "up" as "asc" }, { bodies: false })).rejects.toThrow("page: must be an integer from 1; order: must be asc or desc");
   expect(await refusedFields({ filters: { nonsense: 1, http_status_code: "200", success: [true, "x"], timestamp: "soon", request_body_preview: "x", endpoint: "\0" } })).toEqual(
     ["endpoint", "http_status_code", "nonsense", "request_body_preview", "success", "timestamp"].map((name) => `filters.${name}`),
   );
