@@ -60,13 +60,6 @@ export function sealContext(table: "providers" | "models" | "mcp_servers", id: s
   return `${table}.api_key:${id}`;
 }
 
-const HINT_LENGTH = 4;
-
-/** The end of a key, by which people tell it from others. Of a short one it would be most of it, and is kept back. */
-export function hintOf(key: string): string {
-  return key.length >= HINT_LENGTH * 3 ? key.slice(-HINT_LENGTH) : "****";
-}
-
 export function sha256Hex(data: string | Uint8Array): string {
   return hash("sha256", data, "hex");
 }

@@ -1,12 +1,12 @@
 import type { ApiKey, ApiKeyCreate, ApiKeyQuery, ApiKeyUpdate, MintedApiKey } from "@gatehouse/contracts/api-keys";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
-import { hintOf, newApiKey, sha256Hex } from "../../kernel/secrets.ts";
+import { newApiKey, sha256Hex } from "../../kernel/secrets.ts";
 import { activeKeyByName, apiKeyStore, type ApiKeyRow } from "../../store/api-keys.ts";
 import { endUserExists } from "../../store/end-users.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
-import { invalidField, notFound } from "../writes/records.ts";
+import { hintOf, invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 
 const RESOURCE = "api-keys";

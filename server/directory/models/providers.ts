@@ -1,10 +1,10 @@
 import type { Provider, ProviderCreate, ProviderQuery, ProviderUpdate, UpstreamKey } from "@gatehouse/contracts/providers";
 import { uuid } from "../../kernel/ids.ts";
-import { hintOf, sealContext } from "../../kernel/secrets.ts";
+import { sealContext } from "../../kernel/secrets.ts";
 import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
 import { originOf } from "../snapshot.ts";
-import { invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
+import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";

@@ -1,7 +1,7 @@
 import type { McpServer, McpServerCreate, McpServerQuery, McpServerUpdate, McpSnapshot, ToolDiffRead } from "@gatehouse/contracts/mcp-servers";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
-import { hintOf, sealContext } from "../../kernel/secrets.ts";
+import { sealContext } from "../../kernel/secrets.ts";
 import {
   insertMcpSnapshot,
   mcpServerAt,
@@ -15,7 +15,7 @@ import {
 } from "../../store/mcp-servers.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
-import { invalidField, namedDependents, NAMES_LOOKED_FOR, notFound, records } from "../writes/records.ts";
+import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { forgetItem } from "../limits/group-policies.ts";
 import { barePicture } from "../pictures/picture.ts";

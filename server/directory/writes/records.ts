@@ -57,6 +57,13 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return count === 0 ? [] : [`${count} ${count === 1 ? singular : plural}`];
 }
 
+const HINT_LENGTH = 4;
+
+/** The end of a key, by which people tell it from others. Of a short one it would be most of it, and is kept back. */
+export function hintOf(key: string): string {
+  return key.length >= HINT_LENGTH * 3 ? key.slice(-HINT_LENGTH) : "****";
+}
+
 const MOST_NAMED = 5;
 /** How many names to look for, so that `namesOf` can tell whether there are more than it names. */
 export const NAMES_LOOKED_FOR = MOST_NAMED + 1;

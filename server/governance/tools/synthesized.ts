@@ -7,7 +7,7 @@ import { isTaskMethod } from "../../wire/mcp/capability.ts";
 import { goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../call.ts";
-import { type Answer, ownAnswer, type WholeAnswer } from "../surface.ts";
+import type { Answer, WholeAnswer } from "../surface.ts";
 import { takeClientAnswer } from "./client-answers.ts";
 import { listened, type OpenChanges, sessionStream } from "./listen.ts";
 import { accepted, type Relay, relayed, wholeAnswer } from "./relay.ts";
@@ -74,7 +74,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
     const lost = await unnoted(() => parts.notes.end(noted));
     if (lost !== null) return lost;
-    return ownAnswer(204, {});
+    return { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
   }
   if (message.kind === "response") {
     await takeClientAnswer(parts, token, String(message.id), message.document.value);
