@@ -31,7 +31,7 @@ function auditRow(): string {
 const CREDENTIALS = { group: "API key or portal token", key: "API key", user: "portal token", user_or_key: "portal token or API key", anyone: "none", key_or_none: "none, or API key" } as const;
 
 function routes(): string {
-  const governed = GOVERNED_ROUTES.map(({ method, path, audit, admits }) => [method, `\`${path.replace(/\{.*\}/, "")}\``, CREDENTIALS[admits ?? "group"], `${audit.proxyType} / ${audit.proxySubtype}`]);
+  const governed = GOVERNED_ROUTES.map(({ method, path, audit, admits }) => [method, `\`${path.replace(/\{(?:\.\+)?([^}]*)\}/, "$1")}\``, CREDENTIALS[admits ?? "group"], `${audit.proxyType} / ${audit.proxySubtype}`]);
   const open = OPEN_ROUTES.map((path) => ["GET", `\`${path}\``, "none", "no row"]);
   return `# Routes of the runtime plane\n\n${NOTE}\n\nThe control plane describes its own at \`/openapi.json\` and \`/docs\`.\n\n${table(["method", "path", "credential", "audit row"], [...governed, ...open])}\n`;
 }

@@ -1,4 +1,5 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
+import type { ApiFormat } from "@gatehouse/contracts/providers";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { Hono } from "hono";
@@ -86,6 +87,7 @@ import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
 import { echoProvider } from "./upstreams/providers/echo/echo.ts";
 import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
 import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
+import type { Provider } from "./upstreams/providers/provider.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
 import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
 import { converseCodec } from "./wire/converse/converse-codec.ts";
@@ -316,7 +318,7 @@ function upstreamOf(config: Configuration, clock: Clock) {
       vertex: vertexProvider(out, clock),
       bedrock: bedrockProvider(out, clock),
       echo: echoProvider(clock),
-    },
+    } satisfies Record<ApiFormat, Provider>,
     codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
   };
 }

@@ -1,4 +1,5 @@
 import { Hono } from "hono";
+import { allowOf } from "./wire/allow.ts";
 import { preflight, readable } from "./wire/cross-origin.ts";
 import { BoundedMap } from "./directory/bounded-map.ts";
 import type { GovernedRoute, Road } from "./governance/road.ts";
@@ -41,8 +42,8 @@ export function runtimePlane(road: Road, services: Services, health: Health, ori
     });
   }
 
-  const known = new Set<string>([...GOVERNED_ROUTES.map(({ path }) => path), ...OPEN_ROUTES]);
-  for (const path of known) app.all(path, () => plainError("method_not_allowed"));
+  const open = OPEN_ROUTES.map((path) => ({ method: "GET", path }));
+  for (const [path, allow] of allowOf([...GOVERNED_ROUTES, ...open])) app.all(path, () => plainError("method_not_allowed", { allow }));
   app.notFound(() => plainError("not_found"));
   const answer = (request: Request, info: { ip: string }) => {
     const route = ways.get(wayOf(request));

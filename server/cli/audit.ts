@@ -53,6 +53,7 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
       await io.stdout(USAGE);
       return 0;
     }
+    if (action === undefined) throw new Error(`say what to do\n${USAGE}`);
     if (rest.length > 0 || (action !== "verify" && action !== "export" && action !== "checkpoints")) throw new Error(`cannot understand "audit ${positionals.join(" ")}"\n${USAGE}`);
     const publicKeys = (values["public-key"] ?? []).map((path) => readPublicKey(readFileSync(path, "utf8")));
     const source = {

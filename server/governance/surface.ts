@@ -6,6 +6,8 @@ import type { Conversation } from "./routing/conversation.ts";
 import type { Dispatch } from "./routing/dispatch.ts";
 import type { RequestView } from "./view.ts";
 
+const encoder = new TextEncoder();
+
 /** An inbound protocol: how its wire is read and how its refusals are written. It knows no policy. */
 export interface Surface {
   /** `body` is null on methods that have none. */
@@ -52,6 +54,15 @@ export interface StreamAnswer {
   readonly sender?: string;
   /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */
   readonly refusal?: (ended: boolean) => Refusal | null;
+}
+
+/** An answer that no upstream gave: nothing of it is metered. */
+export function ownAnswer(status: number, headers: Record<string, string>, body: string | Uint8Array = ""): WholeAnswer {
+  return { kind: "whole", status, headers, body: typeof body === "string" ? encoder.encode(body) : body, usage: null, failure: null };
+}
+
+export function jsonAnswer(value: unknown, headers: Record<string, string> = {}): WholeAnswer {
+  return ownAnswer(200, { "content-type": "application/json", ...headers }, JSON.stringify(value));
 }
 
 export function isRefusal(value: Refusal | object): value is Refusal {

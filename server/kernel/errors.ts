@@ -171,3 +171,9 @@ export class Refused extends Error {
     this.refusal = refusal;
   }
 }
+
+/** Names each field in its message too, for those who read nothing else. */
+export function invalidFields(code: ErrorCode, fields: readonly FieldError[]): Refused {
+  const detail = fields.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
+  return new Refused(refuse(code, detail, { fields }));
+}

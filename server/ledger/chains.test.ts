@@ -211,6 +211,11 @@ describe("gatehouse audit", () => {
     return { code, out, err };
   }
 
+  test("says what it can do to whoever asks for nothing, or for what it cannot", async () => {
+    expect(await run()).toMatchObject({ code: 3, out: "", err: expect.stringMatching(/^gatehouse audit: say what to do\nUsage:/) });
+    expect(await run("prove")).toMatchObject({ code: 3, out: "", err: expect.stringMatching(/^gatehouse audit: cannot understand "audit prove"\nUsage:/) });
+  });
+
   test("verifies the database and an exported file alike, and tells by its exit code", async () => {
     const directory = temporaryDirectory();
     const [file, key] = [join(directory, "chain.jsonl"), join(directory, "key.pem")];

@@ -8,7 +8,7 @@ import { noteKey } from "@gatehouse/ledger-format/signed-note";
 import type { Verification } from "@gatehouse/ledger-format/verdict";
 import { createVerifier } from "@gatehouse/ledger-format/verify";
 import { sql } from "kysely";
-import { Refused, refuse } from "../kernel/errors.ts";
+import { invalidFields, Refused, refuse } from "../kernel/errors.ts";
 import type { Database } from "../store/database.ts";
 import { exportAdminChain, verifyAdminChain } from "./admin-chain.ts";
 import { listChains, readChainFacts } from "./chain-facts.ts";
@@ -53,7 +53,7 @@ function checkRange({ fromSeq, toSeq }: VerifyChainOptions): void {
     .filter(([, value]) => value !== undefined && (!Number.isSafeInteger(value) || (value as number) < 1))
     .map(([field]) => ({ field, message: "must be an integer from 1" }));
   if (problems.length === 0 && fromSeq !== undefined && toSeq !== undefined && toSeq < fromSeq) problems.push({ field: "to_seq", message: "must not be before from_seq" });
-  if (problems.length > 0) throw new Refused(refuse("invalid_body", undefined, { fields: problems }));
+  if (problems.length > 0) throw invalidFields("invalid_body", problems);
 }
 
 /** Verifies a chain as the tables hold it at one moment. Throws `Refused`: not_found, or invalid_body for a bad range. */

@@ -1,4 +1,5 @@
 import type { AuditRow, FieldName } from "@gatehouse/ledger-format/fields";
+import { csvCell } from "../kernel/csv.ts";
 import type { Database } from "../store/database.ts";
 import { matchingIds } from "../store/row-search.ts";
 import { readableFields, rowsById, searchOf, type RowQuery } from "./query.ts";
@@ -31,14 +32,5 @@ function jsonLine(row: AuditRow): string {
 }
 
 function csvLine(row: AuditRow, fields: readonly FieldName[]): string {
-  return `${fields.map((name) => csvValue(row[name])).join(",")}\r\n`;
-}
-
-/** RFC 4180. A text that a spreadsheet would take for a formula gets an apostrophe before it: callers choose many of them. */
-function csvValue(value: unknown): string {
-  if (value === null || value === undefined) return "";
-  if (typeof value === "number" || typeof value === "boolean") return String(value);
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  const harmless = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return harmless === "" || /[",\r\n]/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+  return `${fields.map((name) => csvCell(row[name])).join(",")}\r\n`;
 }

@@ -78,6 +78,7 @@ describe("a query finds", () => {
 });
 
 test("a query that is not valid is refused with every field that is wrong", async () => {
+  expect(queryRows(database.db, { page: 0, order: "up" as "asc" }, { bodies: false })).rejects.toThrow("page: must be an integer from 1; order: must be asc or desc");
   expect(await refusedFields({ filters: { nonsense: 1, http_status_code: "200", success: [true, "x"], timestamp: "soon", request_body_preview: "x", endpoint: "\0" } })).toEqual(
     ["endpoint", "http_status_code", "nonsense", "request_body_preview", "success", "timestamp"].map((name) => `filters.${name}`),
   );
@@ -121,13 +122,13 @@ describe("exports", () => {
 
   test("as CSV quote what needs it, leave absence empty, and make no formula of a caller's text", async () => {
     const ledger = await testLedger(database.db, temporaryDirectory());
-    await ledger.seal(callRow({ tenant_id: "csv", user_agent: '=cmd|"x"', error_message: "two\nlines, one comma", step_name: "", correlation_id: "-1", llm_estimated_cost_usd: -1 }));
+    await ledger.seal(callRow({ tenant_id: "csv", user_agent: '=cmd|"x"', error_message: "two\nlines, one comma", step_name: "", api_key_name: " =1+1", correlation_id: "-1", llm_estimated_cost_usd: -1 }));
     await ledger.close();
     const [header = "", ...rest] = (await lines({ tenant_id: "csv" }, "csv")).split("\r\n");
     const at = (name: string) => header.split(",").indexOf(name);
     expect(header.split(",")).toEqual(FIELD_NAMES.filter((name) => !name.endsWith("_body_preview")));
     const values = cellsOf(rest.join("\r\n"));
-    expect(["user_agent", "error_message", "step_name", "correlation_id", "llm_estimated_cost_usd", "idp_user_email", "success"].map((name) => values[at(name)])).toEqual([`"'=cmd|""x"""`, '"two\nlines, one comma"', '""', "'-1", "-1", "", "true"]);
+    expect(["user_agent", "error_message", "step_name", "api_key_name", "correlation_id", "llm_estimated_cost_usd", "idp_user_email", "success"].map((name) => values[at(name)])).toEqual([`"'=cmd|""x"""`, '"two\nlines, one comma"', '""', `"' =1+1"`, `"'-1"`, "-1", "", "true"]);
   });
 
   test("name what is wrong with a query before anything is sent", () => {

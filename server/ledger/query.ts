@@ -1,6 +1,6 @@
 import { FIELD_NAMES, type AuditRow, type FieldName } from "@gatehouse/ledger-format/fields";
 import { sql } from "kysely";
-import { Refused, refuse, type FieldError } from "../kernel/errors.ts";
+import { invalidFields, type FieldError } from "../kernel/errors.ts";
 import { auditColumns } from "../store/audit-columns.ts";
 import type { Database } from "../store/database.ts";
 import { containing } from "../store/paging.ts";
@@ -59,7 +59,7 @@ export function searchOf(query: RowQuery): RowSearch {
   if (since === null) errors.push(problem("from", "must be an ISO 8601 time"));
   if (until === null) errors.push(problem("to", "must be an ISO 8601 time"));
   if (query.q?.includes("\0")) errors.push(problem("q", "must not hold a NUL character"));
-  if (errors.length > 0 || since === null || until === null) throw new Refused(refuse("invalid_body", undefined, { fields: errors }));
+  if (errors.length > 0 || since === null || until === null) throw invalidFields("invalid_body", errors);
 
   if (query.tenant_id !== undefined) conditions.push(sql<boolean>`tenant_id = ${query.tenant_id}`);
   if (since !== undefined) conditions.push(sql<boolean>`timestamp >= ${since}::timestamptz`);

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { type RecordStore, writesById } from "./record-store.ts";
 import type { AdminUserTable } from "./tables/people.ts";
 import { closestFirst, nameIs } from "./usernames.ts";
 
@@ -34,15 +34,7 @@ export const adminUserStore: RecordStore<AdminUserRow, AdminUserInsert, AdminUse
     if (tenantId !== null) query = query.where("tenant_id", "=", tenantId);
     return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
   },
-  insert: async (trx, values) => {
-    await trx.insertInto("admin_users").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("admin_users").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("admin_users").where("id", "=", id).execute();
-  },
+  ...writesById("admin_users"),
 };
 
 /** The admin with this username, in any case and form, in the tenant; null is the system. */

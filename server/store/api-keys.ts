@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { ApiKeyTable } from "./schema.ts";
 
 export type ApiKeyRow = Selectable<ApiKeyTable>;
@@ -32,19 +32,8 @@ export const apiKeyStore: RecordStore<ApiKeyRow, ApiKeyInsert, ApiKeyPatch, ApiK
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("api_keys").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
-  insert: async (trx, values) => {
-    await trx.insertInto("api_keys").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("api_keys").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("api_keys").where("id", "=", id).execute();
-  },
+  find: findInTenant("api_keys"),
+  ...writesById("api_keys"),
 };
 
 /** The active key of this name in the group. Waits for others who are making a key there. */

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { type RecordStore, writesById } from "./record-store.ts";
 import type { ArgumentPolicyTable } from "./tables/policies.ts";
 
 export type ArgumentPolicyRow = Selectable<ArgumentPolicyTable> & { readonly group_ids: string[] };
@@ -28,15 +28,7 @@ export const argumentPolicyStore: RecordStore<ArgumentPolicyRow, ArgumentPolicyI
     const query = db.selectFrom("argument_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id);
     return (lock === undefined ? query : query.forUpdate("p")).executeTakeFirst();
   },
-  insert: async (trx, values) => {
-    await trx.insertInto("argument_policies").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("argument_policies").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("argument_policies").where("id", "=", id).execute();
-  },
+  ...writesById("argument_policies"),
 };
 
 export async function argumentPolicyByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {

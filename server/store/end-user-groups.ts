@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, type Page, type Paged } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { type RecordStore, writesById } from "./record-store.ts";
 import type { EndUserGroupTable } from "./tables/people.ts";
 
 export type EndUserGroupRow = Selectable<EndUserGroupTable> & { readonly member_count: number };
@@ -27,15 +27,7 @@ export const endUserGroupStore: RecordStore<EndUserGroupRow, EndUserGroupInsert,
     const query = db.selectFrom("end_user_groups").selectAll().select(memberCount).where("tenant_id", "=", tenantId).where("id", "=", id);
     return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
   },
-  insert: async (trx, values) => {
-    await trx.insertInto("end_user_groups").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("end_user_groups").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("end_user_groups").where("id", "=", id).execute();
-  },
+  ...writesById("end_user_groups"),
 };
 
 export async function endUserGroupIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {

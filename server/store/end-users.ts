@@ -4,6 +4,7 @@ import { containing } from "./paging.ts";
 import { closestFirst, nameIs } from "./usernames.ts";
 import type { RecordStore } from "./record-store.ts";
 import type { EndUserTable } from "./tables/people.ts";
+import { findInTenant, writesById } from "./record-store.ts";
 
 export type EndUserRow = Selectable<EndUserTable>;
 export type EndUserInsert = Insertable<EndUserTable>;
@@ -26,19 +27,8 @@ export const endUserStore: RecordStore<EndUserRow, EndUserInsert, EndUserPatch, 
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("end_users").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
-  insert: async (trx, values) => {
-    await trx.insertInto("end_users").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("end_users").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("end_users").where("id", "=", id).execute();
-  },
+  find: findInTenant("end_users"),
+  ...writesById("end_users"),
 };
 
 export async function endUserExists(db: Database | Trx, tenantId: string, id: string): Promise<boolean> {

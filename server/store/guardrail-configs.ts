@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { GuardrailConfigTable } from "./tables/policies.ts";
 
 export type GuardrailConfigRow = Selectable<GuardrailConfigTable>;
@@ -16,19 +16,8 @@ export const guardrailConfigStore: RecordStore<GuardrailConfigRow, GuardrailConf
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("guardrail_configs").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
-  insert: async (trx, values) => {
-    await trx.insertInto("guardrail_configs").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("guardrail_configs").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("guardrail_configs").where("id", "=", id).execute();
-  },
+  find: findInTenant("guardrail_configs"),
+  ...writesById("guardrail_configs"),
 };
 
 export async function guardrailConfigIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, type Page, type Paged } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { McpServerSnapshotTable, McpServerTable } from "./tables/tools.ts";
 
 export type McpServerRow = Selectable<McpServerTable>;
@@ -23,19 +23,8 @@ export const mcpServerStore: RecordStore<McpServerRow, McpServerInsert, McpServe
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("mcp_servers").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
-  insert: async (trx, values) => {
-    await trx.insertInto("mcp_servers").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("mcp_servers").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("mcp_servers").where("id", "=", id).execute();
-  },
+  find: findInTenant("mcp_servers"),
+  ...writesById("mcp_servers"),
 };
 
 export async function mcpServerAt(db: Database | Trx, tenantId: string, baseUrl: string, path: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { type RecordStore, writesById } from "./record-store.ts";
 import type { ModelTable } from "./schema.ts";
 
 export type ModelRow = Selectable<ModelTable> & { readonly provider_key: string; readonly group_ids: string[] };
@@ -43,15 +43,7 @@ export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFil
     const query = modelsOf(db, tenantId).selectAll("m").select(["p.provider_key", groupIds.as("group_ids")]).where("m.id", "=", id);
     return (lock === undefined ? query : query.forUpdate("m")).executeTakeFirst();
   },
-  insert: async (trx, values) => {
-    await trx.insertInto("models").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("models").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("models").where("id", "=", id).execute();
-  },
+  ...writesById("models"),
 };
 
 export async function modelIdByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {

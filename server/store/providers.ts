@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { ProviderTable } from "./schema.ts";
 
 export type ProviderRow = Selectable<ProviderTable>;
@@ -25,19 +25,8 @@ export const providerStore: RecordStore<ProviderRow, ProviderInsert, ProviderPat
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("providers").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
-  insert: async (trx, values) => {
-    await trx.insertInto("providers").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("providers").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("providers").where("id", "=", id).execute();
-  },
+  find: findInTenant("providers"),
+  ...writesById("providers"),
 };
 
 export async function providerByKey(db: Database | Trx, tenantId: string, providerKey: string): Promise<ProviderRow | undefined> {

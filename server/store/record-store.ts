@@ -1,5 +1,7 @@
+import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import type { Page, Paged } from "./paging.ts";
+import type { Schema } from "./schema.ts";
 
 /**
  * What the SQL of a directory table offers. `Scope` is the tenant every query is held to; where it may be null, null
@@ -31,6 +33,33 @@ export type TenantRecordTable =
   | "server_configs"
   | "virtual_servers"
   | "approvals";
+
+/** `find` of a store that tells of a row what its table has, and nothing of other tables. */
+export function findInTenant<Table extends TenantRecordTable>(table: Table): RecordStore<Selectable<Schema[Table]>, unknown, unknown, unknown>["find"] {
+  // Kysely resolves the columns of named tables, not of a type parameter.
+  const named: TenantRecordTable = table;
+  return async (db, tenantId, id, lock) => {
+    const query = db.selectFrom(named).selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
+    const row = await (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
+    return row as Selectable<Schema[Table]> | undefined;
+  };
+}
+
+/** The writes of a store; the row was found in its tenant before. */
+export function writesById<Table extends TenantRecordTable | "tenants">(table: Table): Pick<RecordStore<unknown, Insertable<Schema[Table]>, Updateable<Schema[Table]>, unknown>, "insert" | "update" | "remove"> {
+  const named: TenantRecordTable | "tenants" = table;
+  return {
+    insert: async (trx, values) => {
+      await trx.insertInto(table).values(values).execute();
+    },
+    update: async (trx, id, patch) => {
+      await trx.updateTable(named).set(patch).where("id", "=", id).execute();
+    },
+    remove: async (trx, id) => {
+      await trx.deleteFrom(named).where("id", "=", id).execute();
+    },
+  };
+}
 
 /** The tenant of a record, for callers who may see all tenants; null for a record of no tenant. */
 export async function tenantOfRecord(db: Database, table: TenantRecordTable, id: string): Promise<string | null | undefined> {

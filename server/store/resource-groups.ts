@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { ResourceGroupTable } from "./schema.ts";
 
 export type ResourceGroupRow = Selectable<ResourceGroupTable>;
@@ -29,19 +29,8 @@ export const resourceGroupStore: RecordStore<ResourceGroupRow, ResourceGroupInse
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("resource_groups").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
-  insert: async (trx, values) => {
-    await trx.insertInto("resource_groups").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("resource_groups").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("resource_groups").where("id", "=", id).execute();
-  },
+  find: findInTenant("resource_groups"),
+  ...writesById("resource_groups"),
 };
 
 /** Holds the shape of the tenant's tree still until the transaction ends: two moves that make a cycle together wait. */

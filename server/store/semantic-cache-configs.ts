@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { type RecordStore, writesById } from "./record-store.ts";
 import type { SemanticCacheConfigTable } from "./tables/policies.ts";
 
 export type SemanticCacheConfigRow = Selectable<SemanticCacheConfigTable> & { readonly group_ids: string[] };
@@ -22,15 +22,7 @@ export const semanticCacheConfigStore: RecordStore<SemanticCacheConfigRow, Seman
     const query = db.selectFrom("semantic_cache_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "=", id);
     return (lock === undefined ? query : query.forUpdate("c")).executeTakeFirst();
   },
-  insert: async (trx, values) => {
-    await trx.insertInto("semantic_cache_configs").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("semantic_cache_configs").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("semantic_cache_configs").where("id", "=", id).execute();
-  },
+  ...writesById("semantic_cache_configs"),
 };
 
 export async function semanticCacheConfigByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {

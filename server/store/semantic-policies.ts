@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { type RecordStore, writesById } from "./record-store.ts";
 import type { SemanticPolicyTable } from "./tables/policies.ts";
 
 export type SemanticPolicyRow = Selectable<SemanticPolicyTable> & { readonly group_ids: string[] };
@@ -22,15 +22,7 @@ export const semanticPolicyStore: RecordStore<SemanticPolicyRow, SemanticPolicyI
     const query = db.selectFrom("semantic_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id);
     return (lock === undefined ? query : query.forUpdate("p")).executeTakeFirst();
   },
-  insert: async (trx, values) => {
-    await trx.insertInto("semantic_policies").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("semantic_policies").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("semantic_policies").where("id", "=", id).execute();
-  },
+  ...writesById("semantic_policies"),
 };
 
 export async function semanticPolicyByName(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { type RecordStore, writesById } from "./record-store.ts";
 import type { ServerConfigTable } from "./tables/tools.ts";
 
 export type ServerConfigRow = Selectable<ServerConfigTable> & { readonly group_ids: string[] };
@@ -31,15 +31,7 @@ export const serverConfigStore: RecordStore<ServerConfigRow, ServerConfigInsert,
     const query = db.selectFrom("server_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "=", id);
     return (lock === undefined ? query : query.forUpdate("c")).executeTakeFirst();
   },
-  insert: async (trx, values) => {
-    await trx.insertInto("server_configs").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("server_configs").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("server_configs").where("id", "=", id).execute();
-  },
+  ...writesById("server_configs"),
 };
 
 export async function serverConfigNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {

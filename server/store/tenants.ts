@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { type RecordStore, writesById } from "./record-store.ts";
 import type { TenantTable } from "./schema.ts";
 
 export type TenantRow = Selectable<TenantTable>;
@@ -27,15 +27,7 @@ export const tenantStore: RecordStore<TenantRow, TenantInsert, TenantPatch, Tena
     const query = db.selectFrom("tenants").selectAll().where("id", "=", id);
     return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
   },
-  insert: async (trx, values) => {
-    await trx.insertInto("tenants").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("tenants").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("tenants").where("id", "=", id).execute();
-  },
+  ...writesById("tenants"),
 };
 
 /** Ids of the first tenants there are, at most `limit`. */

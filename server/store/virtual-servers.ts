@@ -1,7 +1,7 @@
 import type { Insertable, Selectable, Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { findInTenant, type RecordStore, writesById } from "./record-store.ts";
 import type { VirtualServerTable } from "./tables/tools.ts";
 
 export type VirtualServerRow = Selectable<VirtualServerTable>;
@@ -16,19 +16,8 @@ export const virtualServerStore: RecordStore<VirtualServerRow, VirtualServerInse
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("virtual_servers").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
-  insert: async (trx, values) => {
-    await trx.insertInto("virtual_servers").values(values).execute();
-  },
-  update: async (trx, id, patch) => {
-    await trx.updateTable("virtual_servers").set(patch).where("id", "=", id).execute();
-  },
-  remove: async (trx, id) => {
-    await trx.deleteFrom("virtual_servers").where("id", "=", id).execute();
-  },
+  find: findInTenant("virtual_servers"),
+  ...writesById("virtual_servers"),
 };
 
 export async function virtualServerNamed(db: Database | Trx, tenantId: string, name: string): Promise<string | undefined> {

@@ -1,21 +1,21 @@
 import type { z } from "zod";
-import { refuse, Refused, type ErrorCode, type FieldError } from "../kernel/errors.ts";
+import { invalidFields, type ErrorCode, type FieldError } from "../kernel/errors.ts";
 import { isStorableText } from "../kernel/storable.ts";
 
 const MAX_DEPTH = 64;
 
 /** The JSON object a text is; throws a refusal for anything else, and for text that no record can hold. */
 export function jsonObjectOf(text: string, contentType: string): Record<string, unknown> {
-  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)) throw invalid("invalid_body", [{ field: "", message: "The body must be sent as application/json." }]);
+  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)) throw invalidFields("invalid_body", [{ field: "", message: "The body must be sent as application/json." }]);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    throw invalid("invalid_body", [{ field: "", message: "The body is not JSON." }]);
+    throw invalidFields("invalid_body", [{ field: "", message: "The body is not JSON." }]);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalid("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw invalidFields("invalid_body", [{ field: "", message: "The body must be a JSON object." }]);
   const unholdable = findUnholdable(value, [], 0);
-  if (unholdable !== undefined) throw invalid("invalid_body", [unholdable]);
+  if (unholdable !== undefined) throw invalidFields("invalid_body", [unholdable]);
   return value as Record<string, unknown>;
 }
 
@@ -24,7 +24,7 @@ export function utf8Of(bytes: Uint8Array): string {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch {
-    throw invalid("invalid_body", [{ field: "", message: "The body is not UTF-8." }]);
+    throw invalidFields("invalid_body", [{ field: "", message: "The body is not UTF-8." }]);
   }
 }
 
@@ -45,8 +45,8 @@ function findUnholdable(value: unknown, path: readonly string[], depth: number):
 export function readQuery(url: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of url.searchParams) {
-    if (Object.hasOwn(query, name)) throw invalid("invalid_query", [{ field: name, message: "is given twice" }]);
-    if (!isStorableText(name) || !isStorableText(value)) throw invalid("invalid_query", [{ field: name, message: "holds a NUL" }]);
+    if (Object.hasOwn(query, name)) throw invalidFields("invalid_query", [{ field: name, message: "is given twice" }]);
+    if (!isStorableText(name) || !isStorableText(value)) throw invalidFields("invalid_query", [{ field: name, message: "holds a NUL" }]);
     query[name] = value;
   }
   return query;
@@ -57,7 +57,7 @@ export function check<T extends z.ZodType>(schema: T, value: unknown, code: Erro
   // What was sent tells a value of another type from one that is missing; it stands in no message.
   const parsed = schema.safeParse(value, { reportInput: true });
   if (parsed.success) return parsed.data;
-  throw invalid(code, parsed.error.issues.flatMap(fieldErrors));
+  throw invalidFields(code, parsed.error.issues.flatMap(fieldErrors));
 }
 
 function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
@@ -65,9 +65,4 @@ function fieldErrors(issue: z.core.$ZodIssue): FieldError[] {
   if (issue.code === "unrecognized_keys") return issue.keys.map((key) => ({ field: at(key), message: "is not known here" }));
   if (issue.code === "invalid_type" && issue.input === undefined && issue.path.length > 0) return [{ field: at(), message: "is required" }];
   return [{ field: at(), message: issue.message }];
-}
-
-function invalid(code: ErrorCode, fields: readonly FieldError[]): Refused {
-  const detail = fields.map(({ field, message }) => (field === "" ? message : `${field}: ${message}`)).join("; ");
-  return new Refused(refuse(code, detail, { fields }));
 }

@@ -355,7 +355,7 @@ describe("the document", () => {
 
   test("has a page that needs nothing from elsewhere", async () => {
     expect((await plane.send("GET", "/")).headers.get("location")).toBe("/docs");
-    for (const path of ["/docs", "/docs/page.js", "/docs/page.css"]) {
+    for (const path of ["/docs", "/docs/page.js", "/docs/schemas.js", "/docs/page.css"]) {
       const reply = await plane.send("GET", path);
       expect([reply.status, /https?:\/\//.test(String(reply.body))]).toEqual([200, false]);
     }

@@ -85,6 +85,17 @@ describe("a semantic cache configuration", () => {
 });
 
 describe("a semantic policy", () => {
+  test("keeps its judge from going, and of many it says that there are more", async () => {
+    const judge = (await acme.send("POST", "/v1/admin/llms", { name: "busy judge", provider: "p", mode: "chat" })).body.id;
+    const policies = [];
+    for (let i = 1; i <= 6; i++) policies.push((await acme.send("POST", POLICIES, { name: `rule ${i}`, constraint_text: "Be kind.", judge_model_id: judge })).body.id);
+    expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).body.dependents).toEqual(["the semantic policies rule 1, rule 2, rule 3, rule 4, rule 5 and more"]);
+    await acme.send("DELETE", `${POLICIES}/${policies.pop()}`);
+    expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).body.dependents).toEqual(["the semantic policies rule 1, rule 2, rule 3, rule 4, rule 5"]);
+    for (const id of policies) await acme.send("DELETE", `${POLICIES}/${id}`);
+    expect((await acme.send("DELETE", `/v1/admin/llms/${judge}`)).status).toBe(204);
+  });
+
   test("has strict defaults, and is read, changed and removed", async () => {
     const made = await acme.send("POST", POLICIES, { name: "kind", constraint_text: "Be kind." });
     expect([made.status, made.body]).toMatchObject([201, { action: "block", mode: "enforce", surfaces: ["chat_input", "chat_output"], enabled: true, judge_model_id: null, on_judge_failure: "block", timeout_seconds: 10, resource_group_ids: null }]);

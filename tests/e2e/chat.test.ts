@@ -201,9 +201,17 @@ describe("wrong input", () => {
     expect(await rowFor(huge)).toMatchObject({ error_type: "body_too_large" });
   });
 
-  test("an unknown address is a 404, a wrong method a 405", async () => {
+  test("an unknown address is a 404, a wrong method a 405 that says which are right", async () => {
     expect((await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/nothing`)).status).toBe(404);
-    expect((await fetch(`${gateway.runtimeUrl}/v1/proxy/llm/chat/completions`)).status).toBe(405);
+    const wrong = async (method: string, path: string) => {
+      const { status, headers } = await fetch(gateway.runtimeUrl + path, { method });
+      return [status, headers.get("allow")];
+    };
+    expect(await wrong("GET", "/v1/proxy/llm/chat/completions")).toEqual([405, "POST"]);
+    expect(await wrong("DELETE", "/v1/proxy/llm/models/fake-1")).toEqual([405, "GET, HEAD"]);
+    expect(await wrong("DELETE", "/v1beta/models/fake-1:generateContent")).toEqual([405, "POST"]);
+    expect(await wrong("PUT", "/v1/portal/auth/profile")).toEqual([405, "GET, PATCH, HEAD"]);
+    expect(await wrong("POST", "/healthz")).toEqual([405, "GET, HEAD"]);
   });
 });
 

@@ -230,7 +230,7 @@ describe("the page a client is sent to", () => {
     id = idOf(address);
   });
 
-  const decide = (form: Record<string, string>, ticket = new URL(address).searchParams.get("ticket") ?? "") => fetch(address.split("?")[0] as string, { method: "POST", body: new URLSearchParams({ ticket, ...form }) });
+  const decide = (form: Record<string, string>, ticket = new URL(address).searchParams.get("ticket") ?? "") => fetch(`${address.split("?")[0]}?${new URLSearchParams({ ticket, decide: "1" })}`, { method: "POST", body: new URLSearchParams(form) });
 
   test("tells how the approval stands, without the arguments, and only to who has the address", async () => {
     const response = await fetch(address);
@@ -247,6 +247,8 @@ describe("the page a client is sent to", () => {
     const answers = await Promise.all([decide({ username: "colleague", password: "wrong password", decision: "approve" }), decide({ username: "nobody", password: "x", decision: "approve" }), decide({ username: "outsider", password: PASSWORD, decision: "approve" }), decide({ username: "colleague", password: PASSWORD }), decide({ username: "colleague", password: PASSWORD, decision: "approve" }, "v1.AAAA.BBBB")]);
     expect(answers.map(({ status }) => status)).toEqual([401, 401, 404, 400, 404]);
     for (const answer of answers) expect(answer.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    const back = /href="([^"]+)"/.exec(await answers[0].text())?.[1]?.replaceAll("&amp;", "&");
+    expect(await (await fetch(new URL(back ?? "nowhere", address))).text()).toContain('name="password"');
     expect(await world.admin.get(`/v1/admin/approvals/${id}`)).toMatchObject({ status: "pending" });
   });
 

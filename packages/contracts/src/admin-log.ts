@@ -32,4 +32,3 @@ export const adminLogQuery = z.strictObject({
 });
 
 export type AdminLogEntry = z.output<typeof adminLogEntry>;
-export type AdminLogQuery = z.output<typeof adminLogQuery>;

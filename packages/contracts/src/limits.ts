@@ -199,10 +199,6 @@ export const alert = z
   })
   .meta({ id: "Alert" });
 
-export type LlmLimits = z.output<typeof llmLimits>;
-export type ToolLimits = z.output<typeof toolLimits>;
-export type RunCeilings = z.output<typeof runCeilings>;
-export type LlmGovernance = z.output<typeof llmGovernance>;
 export type Capacity = z.output<typeof capacity>;
 export type LlmLimitsState = z.output<typeof llmLimitsState>;
 export type PolicyState = z.output<typeof policyState>;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { pageQuery, recordId, recordName, search, timestamp, versionedUrl } from "./conventions.ts";
 
-export const API_FORMATS = ["openai", "anthropic", "gemini", "azure_openai", "bedrock", "vertex", "echo"] as const;
-export const apiFormat = z.enum(API_FORMATS);
+export const apiFormat = z.enum(["openai", "anthropic", "gemini", "azure_openai", "bedrock", "vertex", "echo"]);
+export type ApiFormat = z.output<typeof apiFormat>;
 
 export const providerKey = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,62}$/, "must be 1 to 63 lower-case letters, digits and . _ -");
 

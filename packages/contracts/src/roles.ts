@@ -60,5 +60,4 @@ export function permissionsOf(role: string): ReadonlySet<Permission> {
   return new Set(Object.hasOwn(BUNDLES, role) ? BUNDLES[role as Role] : []);
 }
 
-export const tenantRole = z.enum(TENANT_ROLES);
 export const anyRole = z.enum([...TENANT_ROLES, SYSTEM_ROLE]);

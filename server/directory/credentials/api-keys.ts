@@ -6,11 +6,10 @@ import { activeKeyByName, apiKeyStore, type ApiKeyRow } from "../../store/api-ke
 import { endUserExists } from "../../store/end-users.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { resourceGroupStore } from "../../store/resource-groups.ts";
-import { invalidField, notFound } from "../writes/records.ts";
+import { hintOf, invalidField, notFound } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 
 const RESOURCE = "api-keys";
-const HINT_LENGTH = 4;
 
 function statusOf(row: ApiKeyRow, now: Date): ApiKey["status"] {
   if (row.revoked_at !== null) return "revoked";
@@ -90,7 +89,7 @@ export async function createApiKey(write: Write, tenantId: string, groupId: stri
     end_user_id: body.end_user_id ?? null,
     allowed_skill_ids: body.allowed_skill_ids == null ? null : JSON.stringify(body.allowed_skill_ids),
     key_hash: sha256Hex(plaintext),
-    key_hint: plaintext.slice(-HINT_LENGTH),
+    key_hint: hintOf(plaintext),
     previous_hash: null,
     expires_at: future(write, body.expires_at ?? null),
     created_at: write.now,
@@ -136,7 +135,7 @@ export async function rotateApiKey(write: Write, tenantId: string, id: string, g
   const plaintext = newApiKey();
   await apiKeyStore.update(write.trx, id, {
     key_hash: sha256Hex(plaintext),
-    key_hint: plaintext.slice(-HINT_LENGTH),
+    key_hint: hintOf(plaintext),
     previous_hash: before.key_hash,
     previous_valid_until: new Date(write.now.getTime() + graceSeconds * 1000),
     updated_at: write.now,

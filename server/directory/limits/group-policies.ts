@@ -1,6 +1,6 @@
 import type { EffectiveLimits, LlmLimitsState, PolicyState } from "@gatehouse/contracts/limits";
 import { RE2JS } from "re2js";
-import { type FieldError, refuse, Refused } from "../../kernel/errors.ts";
+import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import type { Database, Trx } from "../../store/database.ts";
 import { readPolicyRows, removePoliciesOf, writePolicy } from "../../store/group-policies.ts";
 import { knownMcpServers } from "../../store/mcp-servers.ts";
@@ -100,7 +100,7 @@ function refuseBadPatterns(patterns: readonly string[] | undefined): void {
       return [{ field: `governance.system_prompt.banned_patterns.${i}`, message: `is no pattern of RE2: ${(error as Error).message}` }];
     }
   });
-  if (fields.length > 0) throw new Refused(refuse("invalid_body", fields.map(({ field, message }) => `${field} ${message}`).join("; "), { fields }));
+  if (fields.length > 0) throw invalidFields("invalid_body", fields);
 }
 
 const shape = (fields: ReturnType<typeof fieldsOf>): Record<string, unknown> => documentOf(fields) as Record<string, unknown>;

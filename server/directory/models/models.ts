@@ -11,7 +11,7 @@ import { knownGroups } from "../../store/resource-groups.ts";
 import { cachesEmbeddingWith } from "../../store/semantic-cache-configs.ts";
 import { policiesJudgedBy } from "../../store/semantic-policies.ts";
 import { lockModelNames, routingGroupMode } from "../../store/routing-groups.ts";
-import { invalidField, records, type Records } from "../writes/records.ts";
+import { invalidField, namedDependents, NAMES_LOOKED_FOR, records, type Records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { forgetItem } from "../limits/group-policies.ts";
 import { filledFromCatalog } from "./catalog/fill.ts";
@@ -21,9 +21,6 @@ import { foldedChanges, PRICE_MEMBERS, priceColumns } from "./price-columns.ts";
 import { originOf } from "../snapshot.ts";
 import { checkAddress, providerToUse, sealedKey } from "./providers.ts";
 import { listVirtualModels } from "./virtual-models.ts";
-
-/** Names in one refusal to let a model go. */
-const NAMED_DEPENDENTS = 5;
 
 /** The columns a body sets, but for its modes, its provider and its key. A member it leaves out sets none. */
 function columns(write: Write, body: ModelUpdate): ModelPatch {
@@ -71,9 +68,9 @@ async function checkRoutingGroup(write: Write, tenantId: string, routingGroupId:
 
 /** Under another name it would be asked no more, and every call be blocked unjudged. */
 async function refuseRenamedGuard(write: Write, row: ModelRow): Promise<void> {
-  const names = await guardrailsAsking(write.trx, row.tenant_id, [row.name], NAMED_DEPENDENTS);
-  const dependents = [`the guardrail configurations ${names.join(", ")}`];
-  if (names.length > 0) throw new Refused(refuse("in_use", `This model cannot be renamed while ${dependents[0]} ask it by its name.`, { extra: { dependents } }));
+  const names = await guardrailsAsking(write.trx, row.tenant_id, [row.name], NAMES_LOOKED_FOR);
+  const dependents = namedDependents("guardrail configurations", names);
+  if (dependents.length > 0) throw new Refused(refuse("in_use", `This model cannot be renamed while ${dependents[0]} ask it by its name.`, { extra: { dependents } }));
 }
 
 const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, ModelUpdate, ModelQuery, string>({
@@ -133,11 +130,10 @@ const stored = records<ModelRow, ModelInsert, ModelPatch, Model, ModelCreate, Mo
   },
   async dependents(write, row) {
     const judges = await judgesByDefault(write.trx, row.tenant_id, row.id);
-    const policies = await policiesJudgedBy(write.trx, row.tenant_id, row.id, NAMED_DEPENDENTS);
-    const caches = await cachesEmbeddingWith(write.trx, row.tenant_id, row.id, NAMED_DEPENDENTS);
-    const guardrails = await guardrailsAsking(write.trx, row.tenant_id, [row.id, row.name], NAMED_DEPENDENTS);
-    const named = (what: string, names: readonly string[]) => (names.length > 0 ? [`the ${what} ${names.join(", ")}`] : []);
-    return [...(judges ? ["the tenant's default_judge_model_id"] : []), ...named("semantic policies", policies), ...named("semantic cache configurations", caches), ...named("guardrail configurations", guardrails)];
+    const policies = await policiesJudgedBy(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR);
+    const caches = await cachesEmbeddingWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR);
+    const guardrails = await guardrailsAsking(write.trx, row.tenant_id, [row.id, row.name], NAMES_LOOKED_FOR);
+    return [...(judges ? ["the tenant's default_judge_model_id"] : []), ...namedDependents("semantic policies", policies), ...namedDependents("semantic cache configurations", caches), ...namedDependents("guardrail configurations", guardrails)];
   },
   removing: (write, row) => forgetItem(write, row.tenant_id, "model", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),

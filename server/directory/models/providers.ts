@@ -5,12 +5,10 @@ import { forgetHealthOfProvider } from "../../store/models.ts";
 import { keyedModelFollows, modelsOfProvider, providerByKey, providerStore, type ProviderInsert, type ProviderPatch, type ProviderRow } from "../../store/providers.ts";
 import { catalogProvider } from "./catalog/known-providers.ts";
 import { originOf } from "../snapshot.ts";
-import { invalidField, records } from "../writes/records.ts";
+import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, records } from "../writes/records.ts";
 import type { Write } from "../writes/write.ts";
 
 const OPENAI_BASE_URL = "https://api.openai.com/v1";
-const HINT_LENGTH = 4;
-const NAMED_DEPENDENTS = 5;
 
 function read(row: ProviderRow): Provider {
   return {
@@ -42,9 +40,7 @@ export function sealedKey(write: Write, table: "providers" | "models", id: strin
   if (file !== null && apiFormat !== "vertex") throw invalidField("api_key", "is the key file of a service account, which only api_format vertex takes");
   const text = file === null ? (apiKey as string) : JSON.stringify(file);
   const shown = file === null ? text : String(file.private_key_id ?? "");
-  // Of a short key the hint would be most of it.
-  const hint = shown.length >= HINT_LENGTH * 3 ? shown.slice(-HINT_LENGTH) : "****";
-  return { api_key_sealed: write.directory.secrets.seal(text, sealContext(table, id)), api_key_hint: hint };
+  return { api_key_sealed: write.directory.secrets.seal(text, sealContext(table, id)), api_key_hint: hintOf(shown) };
 }
 
 /** Null for a key that is a plain text, a key file in base64 included. */
@@ -115,11 +111,7 @@ export const providers = records<ProviderRow, ProviderInsert, ProviderPatch, Pro
       updated_at: write.now,
     };
   },
-  async dependents(write, row) {
-    const names = await modelsOfProvider(write.trx, row.id, NAMED_DEPENDENTS + 1);
-    if (names.length === 0) return [];
-    return [`the models ${names.slice(0, NAMED_DEPENDENTS).join(", ")}${names.length > NAMED_DEPENDENTS ? " and more" : ""}`];
-  },
+  dependents: async (write, row) => namedDependents("models", await modelsOfProvider(write.trx, row.id, NAMES_LOOKED_FOR)),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
 

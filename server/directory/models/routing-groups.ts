@@ -3,10 +3,8 @@ import { refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import { membersOfGroup } from "../../store/models.ts";
 import { lockModelNames, routingGroupStore, type RoutingGroupInsert, type RoutingGroupPatch, type RoutingGroupRow } from "../../store/routing-groups.ts";
-import { invalidField, records, type Records } from "../writes/records.ts";
+import { invalidField, namedDependents, namesOf, records, type Records } from "../writes/records.ts";
 import { refuseModelName } from "./model-names.ts";
-
-const NAMED_MEMBERS = 5;
 
 type GroupRecords = Records<RoutingGroup, RoutingGroupCreate, RoutingGroupUpdate, RoutingGroupQuery>;
 
@@ -20,8 +18,6 @@ function read(row: RoutingGroupRow): RoutingGroup {
     updated_at: updatedAt.toISOString(),
   };
 }
-
-const named = (names: readonly string[]) => `${names.slice(0, NAMED_MEMBERS).join(", ")}${names.length > NAMED_MEMBERS ? " and more" : ""}`;
 
 /** A group's id is unique in its tenant only, so each tenant's records have a store of their own. */
 function ofTenant(tenantId: string): GroupRecords {
@@ -46,11 +42,11 @@ function ofTenant(tenantId: string): GroupRecords {
     async toPatch(write, _scope, row, body) {
       if (body.mode !== undefined && body.mode !== row.mode) {
         const strangers = (await membersOfGroup(write.trx, tenantId, row.id)).filter((member) => !member.modes.includes(body.mode as string));
-        if (strangers.length > 0) throw invalidField("mode", `is not served by the members ${named(strangers.map((member) => member.name))}`);
+        if (strangers.length > 0) throw invalidField("mode", `is not served by the members ${namesOf(strangers.map((member) => member.name))}`);
       }
       return { ...body, updated_at: write.now } as RoutingGroupPatch;
     },
-    dependents: async (_write, row) => (row.members.length === 0 ? [] : [`the members ${named(row.members.map((member) => member.name))}`]),
+    dependents: async (_write, row) => namedDependents("members", row.members.map((member) => member.name)),
     notify: (write) => write.notify(tenantId, "policy"),
   });
 }

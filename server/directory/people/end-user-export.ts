@@ -1,13 +1,11 @@
 import type { EndUser } from "@gatehouse/contracts/end-users";
+import { csvCell } from "../../kernel/csv.ts";
 import { endUsersAfter } from "../../store/end-users.ts";
 import type { Directory } from "../writes/write.ts";
 import { readEndUser } from "./end-users.ts";
 
 const AT_ONCE = 1_000;
 const COLUMNS = ["id", "username", "email", "display_name", "is_active", "is_verified", "totp_enabled", "primary_group_id", "last_login", "created_at"] as const satisfies readonly (keyof EndUser)[];
-
-/** What a spreadsheet would run or take for a formula, after the spaces some of them skip. */
-const FORMULA = /^[\s\0]*[=+\-@\t\r]/;
 
 async function* allOf(directory: Directory, tenantId: string): AsyncGenerator<EndUser[]> {
   let after: string | null = null;
@@ -18,14 +16,6 @@ async function* allOf(directory: Directory, tenantId: string): AsyncGenerator<En
     if (last === undefined || rows.length < AT_ONCE) return;
     after = last.id;
   }
-}
-
-/** One cell of RFC 4180. A text that would be a formula is preceded by an apostrophe, which spreadsheets take for "text follows". */
-export function csvCell(value: string | boolean | null): string {
-  if (value === null) return "";
-  const text = String(value);
-  const safe = FORMULA.test(text) ? `'${text}` : text;
-  return /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
 /** Every end user of the tenant as RFC 4180 text with a header line, in pieces. */

@@ -1,5 +1,5 @@
 import type { ArgumentPolicy, ArgumentPolicyCreate, ArgumentPolicyQuery, ArgumentPolicyUpdate } from "@gatehouse/contracts/argument-policies";
-import { type FieldError, refuse, Refused } from "../../kernel/errors.ts";
+import { type FieldError, invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import { uuid } from "../../kernel/ids.ts";
 import {
   argumentPolicyByName,
@@ -46,7 +46,7 @@ function read(row: ArgumentPolicyRow): ArgumentPolicy {
 export function argumentPolicies(check: CheckArgumentPolicy): Records<ArgumentPolicy, ArgumentPolicyCreate, ArgumentPolicyUpdate, ArgumentPolicyQuery> {
   const refuseBroken = (policy: Parameters<CheckArgumentPolicy>[0]) => {
     const fields = check(policy);
-    if (fields.length > 0) throw new Refused(refuse("invalid_body", fields.map(({ field, message }) => `${field}: ${message}`).join("; "), { fields }));
+    if (fields.length > 0) throw invalidFields("invalid_body", fields);
   };
   const storedRules = (rules: ArgumentPolicyCreate["rules"]) => rules.map(({ values, ...rule }) => ({ ...rule, ...(values === undefined ? {} : { values }) }));
   return records<ArgumentPolicyRow, ArgumentPolicyInsert, ArgumentPolicyPatch, ArgumentPolicy, ArgumentPolicyCreate, ArgumentPolicyUpdate, ArgumentPolicyQuery & ArgumentPolicyFilters, string>({

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { GUARDRAIL_SURFACES, type GuardrailBuiltin, type GuardrailConfig, type GuardrailConfigCreate, type GuardrailConfigQuery, type GuardrailConfigUpdate, type GuardrailEngine, type GuardrailEngineWritten, type GuardrailSurface } from "@gatehouse/contracts/guardrails";
 import type { FieldError } from "../../kernel/errors.ts";
-import { refuse, Refused } from "../../kernel/errors.ts";
+import { invalidFields } from "../../kernel/errors.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { guardrailConfigIdByName, guardrailConfigStore, type GuardrailConfigInsert, type GuardrailConfigPatch, type GuardrailConfigRow } from "../../store/guardrail-configs.ts";
 import { heldModel, modelIdByName } from "../../store/models.ts";
@@ -84,7 +84,7 @@ async function checkGuardModels(write: Write, tenantId: string, engines: readonl
 export function guardrailConfigs(check: (builtin: GuardrailBuiltin) => readonly FieldError[]): Records<GuardrailConfig, GuardrailConfigCreate, GuardrailConfigUpdate, GuardrailConfigQuery> {
   const refuseUncompilable = (builtin: GuardrailBuiltin | undefined) => {
     const fields = builtin === undefined ? [] : check(builtin);
-    if (fields.length > 0) throw new Refused(refuse("invalid_body", fields.map(({ field, message }) => `${field} ${message}`).join("; "), { fields }));
+    if (fields.length > 0) throw invalidFields("invalid_body", fields);
   };
   return records<GuardrailConfigRow, GuardrailConfigInsert, GuardrailConfigPatch, GuardrailConfig, GuardrailConfigCreate, GuardrailConfigUpdate, GuardrailConfigQuery, string>({
     resource: "guardrail-configs",

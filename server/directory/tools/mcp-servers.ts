@@ -15,15 +15,13 @@ import {
 } from "../../store/mcp-servers.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import type { IndexedTool } from "../../store/tables/tools.ts";
-import { invalidField, notFound, records } from "../writes/records.ts";
+import { hintOf, invalidField, namedDependents, NAMES_LOOKED_FOR, notFound, records } from "../writes/records.ts";
 import type { Directory, Write } from "../writes/write.ts";
 import { forgetItem } from "../limits/group-policies.ts";
 import { barePicture } from "../pictures/picture.ts";
 import { toolServerEntry, type ToolServerEntry } from "./tool-server-entry.ts";
 
 const DEFAULT_PATH = "/mcp";
-const HINT_LENGTH = 4;
-const NAMED = 5;
 
 export function readMcpServer(row: McpServerRow): McpServer {
   return {
@@ -56,8 +54,7 @@ export function readMcpServer(row: McpServerRow): McpServer {
 function sealedCredential(write: Write, id: string, apiKey: string | null | undefined): { api_key_sealed?: string | null; api_key_hint?: string | null } {
   if (apiKey === undefined) return {};
   if (apiKey === null) return { api_key_sealed: null, api_key_hint: null };
-  const hint = apiKey.length >= HINT_LENGTH * 3 ? apiKey.slice(-HINT_LENGTH) : "****";
-  return { api_key_sealed: write.directory.secrets.seal(apiKey, sealContext("mcp_servers", id)), api_key_hint: hint };
+  return { api_key_sealed: write.directory.secrets.seal(apiKey, sealContext("mcp_servers", id)), api_key_hint: hintOf(apiKey) };
 }
 
 const withoutSlash = (url: string) => url.replace(/\/+$/, "");
@@ -104,10 +101,7 @@ export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch,
     const elsewhere = moved || (body.mcp_endpoint_path !== undefined && body.mcp_endpoint_path !== row.mcp_endpoint_path);
     return { ...rest, ...(baseUrl === undefined ? {} : { base_url: withoutSlash(baseUrl) }), ...sealedCredential(write, row.id, apiKey), ...(elsewhere ? UNDISCOVERED : apiKey !== undefined || (body.auth_type ?? row.auth_type) !== row.auth_type ? UNPROBED : {}), updated_at: write.now } as McpServerPatch;
   },
-  async dependents(write, row) {
-    const names = await virtualServersWith(write.trx, row.tenant_id, row.id, NAMED);
-    return names.length === 0 ? [] : [`the virtual servers ${names.join(", ")}`];
-  },
+  dependents: async (write, row) => namedDependents("virtual servers", await virtualServersWith(write.trx, row.tenant_id, row.id, NAMES_LOOKED_FOR)),
   removing: (write, row) => forgetItem(write, row.tenant_id, "tool server", row.id),
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });

@@ -57,6 +57,27 @@ export function counted(count: number, singular: string, plural = `${singular}s`
   return count === 0 ? [] : [`${count} ${count === 1 ? singular : plural}`];
 }
 
+const HINT_LENGTH = 4;
+
+/** The end of a key, by which people tell it from others. Of a short one it would be most of it, and is kept back. */
+export function hintOf(key: string): string {
+  return key.length >= HINT_LENGTH * 3 ? key.slice(-HINT_LENGTH) : "****";
+}
+
+const MOST_NAMED = 5;
+/** How many names to look for, so that `namesOf` can tell whether there are more than it names. */
+export const NAMES_LOOKED_FOR = MOST_NAMED + 1;
+
+/** "a, b", and of many the first with "and more". */
+export function namesOf(names: readonly string[]): string {
+  return `${names.slice(0, MOST_NAMED).join(", ")}${names.length > MOST_NAMED ? " and more" : ""}`;
+}
+
+/** "the models a, b", and nothing for none. */
+export function namedDependents(plural: string, names: readonly string[]): string[] {
+  return names.length === 0 ? [] : [`the ${plural} ${namesOf(names)}`];
+}
+
 export function records<Row extends { id: string }, Insert extends { id: string }, Patch, Read extends object, Create, Update, Filters, Scope extends string | null>(
   spec: RecordSpec<Row, Insert, Patch, Read, Create, Update, Filters, Scope>,
 ): Records<Read, Create, Update, Filters, Scope> {

@@ -9,8 +9,7 @@ import type { HeldCall } from "../tools/asked-first.ts";
 import { shownAddress } from "../tools/shown-address.ts";
 import type { ToolParts } from "../tools/tool-parts.ts";
 import type { ToolRequest } from "../tools/tool-request.ts";
-import type { WholeAnswer } from "../surface.ts";
-import { isRefusal } from "../surface.ts";
+import { isRefusal, ownAnswer, type WholeAnswer } from "../surface.ts";
 import { authorizationRequired, type ServerAuthorizationParts } from "./authorize-server.ts";
 import { callerToken } from "./caller-token.ts";
 import { openEnvelope, sealEnvelope } from "./envelope.ts";
@@ -61,7 +60,7 @@ export async function connectGate(tools: ToolParts, call: Call, request: ToolReq
     inputRequests: { [QUESTION]: { method: "elicitation/create", params: question } },
     requestState: sealEnvelope(parts.secrets, "input", "", {}, parts.clock.now() + ASKED_MS),
   };
-  return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body: new TextEncoder().encode(resultText(message.id, JSON.stringify(result))), usage: null, failure: null };
+  return ownAnswer(200, { "content-type": "application/json" }, resultText(message.id, JSON.stringify(result)));
 }
 
 /** Takes out of a request what answers the gateway's own question: the server never asked it. */

@@ -1,7 +1,8 @@
+import type { ApiFormat } from "@gatehouse/contracts/providers";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { type ApiFormat, isRefusal as isProviderRefusal, type Operation, type Provider } from "../../upstreams/providers/provider.ts";
+import { isRefusal as isProviderRefusal, type Operation, type Provider } from "../../upstreams/providers/provider.ts";
 import { readFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { believable, estimateTokens, type Usage } from "../../wire/usage.ts";

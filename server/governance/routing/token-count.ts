@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../wire/document.ts";
 import type { InboundRequest } from "../../wire/inbound.ts";
 import type { Route } from "../call.ts";
-import type { WholeAnswer } from "../surface.ts";
+import { jsonAnswer, type WholeAnswer } from "../surface.ts";
 import type { Errand } from "./errand.ts";
 import { providerFormat, type Spoken } from "./provider-format.ts";
 
@@ -46,5 +46,5 @@ const NOTHING = { inputUncached: 0, cacheRead: 0, cacheWrite: 0, cacheWriteHour:
 
 /** Says of itself that it is an estimate, in a header that no client minds. */
 export function estimate(count: TokenCount): WholeAnswer {
-  return { kind: "whole", status: 200, headers: { "content-type": "application/json", "x-gw-token-count": "estimate" }, body: new TextEncoder().encode(JSON.stringify(count.estimate())), usage: null, failure: null };
+  return jsonAnswer(count.estimate(), { "x-gw-token-count": "estimate" });
 }

@@ -4,7 +4,7 @@ import type { Dialect } from "../../wire/mcp/dialect.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../call.ts";
 import { tag } from "../record/tag.ts";
-import { type Answer, isRefusal, type WholeAnswer } from "../surface.ts";
+import { type Answer, isRefusal, ownAnswer, type WholeAnswer } from "../surface.ts";
 import { frameOf, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
 
 /** Messages for the caller as they come; what it returns is the answer. */
@@ -36,7 +36,7 @@ export function wholeAnswer(call: Call, text: string, dialect: Dialect, headers:
 
 /** Of a notification or an answer: nothing is said to it. */
 export function accepted(): WholeAnswer {
-  return { kind: "whole", status: 202, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
+  return ownAnswer(202, {});
 }
 
 /** As `errorIn`, of the text of a message. */

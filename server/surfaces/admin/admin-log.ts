@@ -4,7 +4,7 @@ import { listOf } from "@gatehouse/contracts/conventions";
 import { listAdminLog } from "../../directory/writes/admin-log.ts";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
 import { exportChain, verifyChain } from "../../ledger/chains.ts";
-import { lineAnswer } from "./line-answer.ts";
+import { streamedAnswer } from "./streamed-answer.ts";
 import { operation, type Operation } from "./operation.ts";
 import { listed } from "./resource.ts";
 
@@ -41,6 +41,6 @@ export const adminLogOperations: readonly Operation[] = [
     summary: "Export the admin log",
     description: "JSON lines of entries, checkpoints and public keys, which `gatehouse audit verify` reads.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
-    run: (call) => lineAnswer(exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
+    run: (call) => streamedAnswer(exportChain(call.services.directory.db, ADMIN_CHAIN, { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
   }),
 ];

@@ -11,6 +11,7 @@ import { refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import type { Log } from "../../kernel/log.ts";
 import type { SecretBox } from "../../kernel/secrets.ts";
+import { allowOf } from "../../wire/allow.ts";
 import { errorAnswer, refusalAnswer } from "./answers.ts";
 import { openApiDocument } from "./document.ts";
 import { performer } from "./perform.ts";
@@ -54,10 +55,8 @@ export function adminApp(deps: AdminDeps): AdminApp {
   // The first use prepares it, and a first unknown user must not take longer than a known one.
   deps.passwords.dummyVerify().catch((error: Error) => deps.log.error("password_hashing_failed", { error }));
   const app = new Hono<{ Bindings: { ip: string } }>({ strict: false });
-  const methods = new Map<string, string[]>();
-  for (const operation of OPERATIONS) {
-    const path = operation.path.replaceAll(/\{(\w+)\}/g, ":$1");
-    methods.set(path, [...(methods.get(path) ?? []), operation.method]);
+  const routes = OPERATIONS.map((operation) => ({ operation, method: operation.method, path: operation.path.replaceAll(/\{(\w+)\}/g, ":$1") }));
+  for (const { operation, path } of routes) {
     const perform = performer(services, operation);
     app.on(operation.method, path, async (context) => {
       const request = context.req.raw;
@@ -73,11 +72,7 @@ export function adminApp(deps: AdminDeps): AdminApp {
       return response;
     });
   }
-  // Without parameters first: `/things/{id}` would answer for `/things/export` too.
-  for (const [path, allowed] of [...methods].sort(([one], [other]) => one.split(":").length - other.split(":").length)) {
-    const allow = (allowed.includes("GET") ? [...allowed, "HEAD"] : allowed).join(", ");
-    app.all(path, () => refusalAnswer(refuse("method_not_allowed", undefined, { headers: { allow } })));
-  }
+  for (const [path, allow] of allowOf(routes)) app.all(path, () => refusalAnswer(refuse("method_not_allowed", undefined, { headers: { allow } })));
   app.notFound(() => refusalAnswer(refuse("not_found")));
   app.onError((error) => errorAnswer(error, deps.log, { method: "", path: "", requestId: "" }));
   return { fetch: async (request, info) => app.fetch(request, { ip: info.ip }) };

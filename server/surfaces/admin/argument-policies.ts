@@ -2,7 +2,7 @@ import { argumentPolicy, argumentPolicyCreate, argumentPolicyGroups, argumentPol
 import { bindingResult, unbindingResult } from "@gatehouse/contracts/group-models";
 import { argumentPolicies, bindArgumentPolicy, unbindArgumentPolicy } from "../../directory/policies/argument-policies.ts";
 import { checkStoredPolicy } from "../../governance/argument-policies/stored-policy.ts";
-import { check } from "../../wire/strict-input.ts";
+import { idsToUnbind } from "./ids-to-unbind.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, resource } from "./resource.ts";
 
@@ -49,8 +49,7 @@ export const argumentPolicyOperations: readonly Operation[] = [
     body: maybeArgumentPolicyGroups,
     answer: { status: 200, about: "What was unbound", schema: unbindingResult },
     run(call) {
-      const listed = call.query.group_ids?.split(",").map((id) => id.trim());
-      const { group_ids: ids } = listed === undefined ? check(argumentPolicyGroups, call.body, "invalid_body") : check(argumentPolicyGroups, { group_ids: listed }, "invalid_query");
+      const { group_ids: ids } = idsToUnbind(argumentPolicyGroups, "group_ids", call.query.group_ids, call.body);
       return call.write((write) => unbindArgumentPolicy(write, call.tenantId, idOf(call), ids));
     },
   }),

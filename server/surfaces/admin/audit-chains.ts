@@ -2,7 +2,7 @@ import { auditChains, auditKeys, chainVerification, verifyRange } from "@gatehou
 import { listChains } from "../../ledger/chain-facts.ts";
 import { exportChain, verifyChain } from "../../ledger/chains.ts";
 import { listSigningKeys } from "../../ledger/signing-keys.ts";
-import { lineAnswer } from "./line-answer.ts";
+import { streamedAnswer } from "./streamed-answer.ts";
 import { operation, type Operation } from "./operation.ts";
 
 const PATH = "/v1/admin/audit";
@@ -52,7 +52,7 @@ export const auditChainOperations: readonly Operation[] = [
     summary: "Export an audit chain",
     description: "JSON lines of rows, checkpoints and public keys, which `gatehouse audit verify` reads. In a tenant's export, rows of others are only their place in the chain.",
     answer: { status: 200, about: "JSON lines", media: "application/jsonl" },
-    run: (call) => lineAnswer(exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
+    run: (call) => streamedAnswer(exportChain(call.services.directory.db, call.params.chain_id ?? "", { tenantId: call.tenantOrAll ?? undefined }), "application/jsonl"),
   }),
   operation({
     ...common,

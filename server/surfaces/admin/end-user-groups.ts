@@ -32,7 +32,7 @@ import {
   unbindEndUserGroupsFrom,
   unbindFromResourceGroups,
 } from "../../directory/people/end-user-groups.ts";
-import { check } from "../../wire/strict-input.ts";
+import { idsToUnbind } from "./ids-to-unbind.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, listed, resource } from "./resource.ts";
 
@@ -48,11 +48,6 @@ const groupReading = { tag, access: "groups:read", reach: "one", subject: "resou
 const groupWriting = { tag, access: "groups:write", reach: "one", subject: "resource_groups" } as const;
 
 const boundGroups = z.strictObject({ resource_groups: z.array(z.strictObject({ id: z.uuid(), name: z.string(), display_name: z.string().nullable() })), total: z.number().int() }).meta({ id: "BoundResourceGroups" });
-
-/** Of a DELETE: the ids of the query, a comma list, else of the body; refuses a call that has neither. */
-function idsOf<T extends z.ZodType>(schema: T, field: string, fromQuery: string | undefined, body: unknown): z.output<T> {
-  return fromQuery === undefined ? check(schema, body, "invalid_body") : check(schema, { [field]: fromQuery.split(",").map((id) => id.trim()) }, "invalid_query");
-}
 
 const groupsNamed = (body: { resource_group_ids?: string[] | undefined; group_ids?: string[] | undefined }) => body.resource_group_ids ?? body.group_ids ?? [];
 
@@ -96,7 +91,7 @@ const memberOperations: readonly Operation[] = [
     body: maybeMemberIds,
     answer: { status: 200, about: "Who was taken out", schema: unbindingResult },
     run(call) {
-      const { end_user_ids: ids } = idsOf(memberIds, "end_user_ids", call.query.end_user_ids, call.body);
+      const { end_user_ids: ids } = idsToUnbind(memberIds, "end_user_ids", call.query.end_user_ids, call.body);
       return call.write((write) => removeGroupMembers(write, call.tenantId, idOf(call), ids));
     },
   }),
@@ -134,7 +129,7 @@ const bindingOperations: readonly Operation[] = [
     body: maybeResourceGroupIds,
     answer: { status: 200, about: "What was unbound", schema: unbindingResult },
     run(call) {
-      const ids = groupsNamed(idsOf(resourceGroupIds, "resource_group_ids", call.query.resource_group_ids, call.body));
+      const ids = groupsNamed(idsToUnbind(resourceGroupIds, "resource_group_ids", call.query.resource_group_ids, call.body));
       return call.write((write) => unbindFromResourceGroups(write, call.tenantId, idOf(call), ids));
     },
   }),
@@ -167,7 +162,7 @@ const bindingOperations: readonly Operation[] = [
     body: maybeEndUserGroupIds,
     answer: { status: 200, about: "What was unbound", schema: unbindingResult },
     run(call) {
-      const { end_user_group_ids: ids } = idsOf(endUserGroupIds, "end_user_group_ids", call.query.end_user_group_ids, call.body);
+      const { end_user_group_ids: ids } = idsToUnbind(endUserGroupIds, "end_user_group_ids", call.query.end_user_group_ids, call.body);
       return call.write((write) => unbindEndUserGroupsFrom(write, call.tenantId, idOf(call), ids));
     },
   }),

@@ -9,6 +9,7 @@ import { isRefusal } from "../../governance/surface.ts";
 import { formFile } from "../../wire/form-file.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
+import { streamedAnswer } from "./streamed-answer.ts";
 
 const PATH = "/v1/admin/end-users";
 const ONE = `${PATH}/{id}`;
@@ -19,22 +20,6 @@ const record = { status: 200, about: "The record as it is now", schema: endUser 
 /** Room for the form around a photo. */
 const FORM_BYTES = PHOTO_BYTES + 64 * 1024;
 
-const encoder = new TextEncoder();
-
-function download(name: string, media: string, pieces: AsyncGenerator<string>): Response {
-  const body = new ReadableStream<Uint8Array>({
-    async pull(controller) {
-      const { done, value } = await pieces.next();
-      if (done) controller.close();
-      else controller.enqueue(encoder.encode(value));
-    },
-    async cancel() {
-      await pieces.return(undefined);
-    },
-  });
-  return new Response(body, { headers: { "content-type": `${media}; charset=utf-8`, "content-disposition": `attachment; filename="${name}"`, "cache-control": "no-store", "x-content-type-options": "nosniff" } });
-}
-
 export const endUserOperations: readonly Operation[] = [
   operation({
     ...reading,
@@ -43,7 +28,7 @@ export const endUserOperations: readonly Operation[] = [
     summary: "Export end users as CSV",
     description: "Every end user of the tenant. A text that a spreadsheet would take for a formula is preceded by an apostrophe.",
     answer: { status: 200, about: "RFC 4180 text with a header line", media: "text/csv" },
-    run: async (call) => download("end-users.csv", "text/csv", endUsersAsCsv(call.services.directory, call.tenantId)),
+    run: (call) => streamedAnswer(endUsersAsCsv(call.services.directory, call.tenantId), "text/csv", "end-users.csv"),
   }),
   operation({
     ...reading,
@@ -52,7 +37,7 @@ export const endUserOperations: readonly Operation[] = [
     summary: "Export end users as JSON",
     description: "`{users: [...]}` with every end user of the tenant.",
     answer: { status: 200, about: "All of them", media: "application/json" },
-    run: async (call) => download("end-users.json", "application/json", endUsersAsJson(call.services.directory, call.tenantId)),
+    run: (call) => streamedAnswer(endUsersAsJson(call.services.directory, call.tenantId), "application/json", "end-users.json"),
   }),
   operation({
     ...reading,

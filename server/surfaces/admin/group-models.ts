@@ -1,14 +1,14 @@
 import { listOf } from "@gatehouse/contracts/conventions";
 import { bindingResult, groupModel, groupModelQuery, maybeModelIds, modelIds, modelIdsQuery, portalVisibility, unbindingResult } from "@gatehouse/contracts/group-models";
 import { bindGroupModels, listGroupModels, setGroupModelVisibility, unbindGroupModels } from "../../directory/groups/group-models.ts";
-import { check } from "../../wire/strict-input.ts";
+import { idsToUnbind } from "./ids-to-unbind.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf, listed } from "./resource.ts";
 
 const PATH = "/v1/admin/resource-groups/{id}/llm-models";
 const common = { tag: "Models of a group", reach: "one", subject: "resource_groups" } as const;
 
-const idsOf = (body: { model_ids?: string[] | undefined; llm_model_ids?: string[] | undefined }) => body.model_ids ?? body.llm_model_ids ?? [];
+const modelsNamed = (body: { model_ids?: string[] | undefined; llm_model_ids?: string[] | undefined }) => body.model_ids ?? body.llm_model_ids ?? [];
 
 export const groupModelOperations: readonly Operation[] = [
   operation({
@@ -31,7 +31,7 @@ export const groupModelOperations: readonly Operation[] = [
     description: "Binds those that are not bound yet; when all are, 409 already_bound. The virtual model of a routing group may be bound too: that shows it in the group, and each of its members must be bound on its own.",
     body: modelIds,
     answer: { status: 200, about: "What was bound", schema: bindingResult },
-    run: (call) => call.write((write) => bindGroupModels(write, call.tenantId, idOf(call), idsOf(call.body))),
+    run: (call) => call.write((write) => bindGroupModels(write, call.tenantId, idOf(call), modelsNamed(call.body))),
   }),
   operation({
     ...common,
@@ -44,8 +44,7 @@ export const groupModelOperations: readonly Operation[] = [
     body: maybeModelIds,
     answer: { status: 200, about: "What was unbound", schema: unbindingResult },
     run(call) {
-      const listedIds = call.query.model_ids?.split(",").map((id) => id.trim());
-      const ids = listedIds === undefined ? idsOf(check(modelIds, call.body, "invalid_body")) : idsOf(check(modelIds, { model_ids: listedIds }, "invalid_query"));
+      const ids = modelsNamed(idsToUnbind(modelIds, "model_ids", call.query.model_ids, call.body));
       return call.write((write) => unbindGroupModels(write, call.tenantId, idOf(call), ids));
     },
   }),

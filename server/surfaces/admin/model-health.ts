@@ -3,7 +3,7 @@ import { recordModelHealth } from "../../directory/models/models.ts";
 import { probedModels } from "../../directory/models/probed-models.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import { probe } from "../../governance/routing/probe.ts";
-import { refuse, Refused } from "../../kernel/errors.ts";
+import { invalidFields, refuse, Refused } from "../../kernel/errors.ts";
 import { operation, type Operation } from "./operation.ts";
 import { idOf } from "./resource.ts";
 import type { AdminServices } from "./services.ts";
@@ -54,7 +54,7 @@ export const modelHealthOperations: readonly Operation[] = [
 
 function known(models: ReadonlyMap<string, ModelEntry>, id: string): ModelEntry {
   const model = models.get(id);
-  if (model === undefined) throw new Refused(refuse("invalid_body", undefined, { fields: [{ field: "model_ids", message: `names no model of this tenant: ${id}` }] }));
+  if (model === undefined) throw invalidFields("invalid_body", [{ field: "model_ids", message: `names no model of this tenant: ${id}` }]);
   return model;
 }
 

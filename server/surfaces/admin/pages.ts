@@ -38,6 +38,7 @@ export const pageOperations: readonly Operation[] = [
   }),
   staticPage("/docs", "index.html", "text/html", "This document, to be browsed"),
   staticPage("/docs/page.js", "page.js", "text/javascript", "What makes it so"),
+  staticPage("/docs/schemas.js", "schemas.js", "text/javascript", "What it knows of schemas"),
   staticPage("/docs/page.css", "page.css", "text/css", "How it looks"),
   operation({
     ...common,

@@ -1,7 +1,7 @@
 import { proxyLogExport, proxyLogPage, proxyLogQuery } from "@gatehouse/contracts/proxy-logs";
 import { exportRows } from "../../ledger/export-rows.ts";
 import { queryRows } from "../../ledger/query.ts";
-import { lineAnswer } from "./line-answer.ts";
+import { streamedAnswer } from "./streamed-answer.ts";
 import { operation, type Operation } from "./operation.ts";
 
 export const proxyLogOperations: readonly Operation[] = [
@@ -33,7 +33,7 @@ export const proxyLogOperations: readonly Operation[] = [
     run(call) {
       const { format = "jsonl", ...query } = call.body;
       const bodies = call.admin.permissions.has("proxy:logs:read_bodies");
-      return lineAnswer(exportRows(call.services.directory.db, { ...query, tenant_id: call.tenantOrAll ?? undefined }, { bodies }, format), format === "csv" ? "text/csv" : "application/jsonl");
+      return streamedAnswer(exportRows(call.services.directory.db, { ...query, tenant_id: call.tenantOrAll ?? undefined }, { bodies }, format), format === "csv" ? "text/csv" : "application/jsonl");
     },
   }),
 ];

@@ -1,6 +1,6 @@
 import { runPage, runQuery, runStats as statsSchema, runTimeseries as timeseriesSchema, runWindow as windowQuery } from "@gatehouse/contracts/runs";
 import { resourceGroups } from "../../directory/groups/resource-groups.ts";
-import { refuse, Refused } from "../../kernel/errors.ts";
+import { invalidFields } from "../../kernel/errors.ts";
 import { listRuns, runStats, runTimeseries, runWindow, type RunWindow } from "../../ledger/runs/run-figures.ts";
 import { operation, type AdminCall, type Operation } from "./operation.ts";
 import { listAnswer, pageOf } from "./paging.ts";
@@ -21,8 +21,8 @@ async function known<Query>(call: AdminCall<Query, unknown>): Promise<string> {
 function windowOf(call: AdminCall<{ from?: string | undefined; to?: string | undefined }, unknown>): RunWindow {
   const window = runWindow(call.query, call.services.directory.clock.now());
   const span = Date.parse(window.to) - Date.parse(window.from);
-  if (span <= 0) throw new Refused(refuse("invalid_query", undefined, { fields: [{ field: "to", message: "must be after from" }] }));
-  if (span > MOST_WINDOW_MS) throw new Refused(refuse("invalid_query", undefined, { fields: [{ field: "from", message: "must be within ten years of to" }] }));
+  if (span <= 0) throw invalidFields("invalid_query", [{ field: "to", message: "must be after from" }]);
+  if (span > MOST_WINDOW_MS) throw invalidFields("invalid_query", [{ field: "from", message: "must be within ten years of to" }]);
   return window;
 }
 

@@ -1,30 +1,17 @@
-import { usableModel, usableModels, type UsableModel } from "../../governance/access/models-list.ts";
-import type { Surface, WholeAnswer } from "../../governance/surface.ts";
+import { usableModels, type UsableModel } from "../../governance/access/models-list.ts";
+import { jsonAnswer, type Surface } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
-import { refuse } from "../../kernel/errors.ts";
-import { decodedSegment } from "../../kernel/request-path.ts";
+import { modelDetailOf } from "../model-detail.ts";
 import { geminiRefusals } from "./refusals.ts";
-
-const encoder = new TextEncoder();
 
 /** GET /v1beta/models: what the caller may use, in Google's list shape. */
 export const geminiModels: Surface = {
   ...geminiRefusals,
-  read: () => ({ view: EMPTY_VIEW, answer: async (call) => json({ models: call.scope === null ? [] : usableModels(call.scope).map(item) }) }),
+  read: () => ({ view: EMPTY_VIEW, answer: async (call) => jsonAnswer({ models: call.scope === null ? [] : usableModels(call.scope).map(item) }) }),
 };
 
 /** GET /v1beta/models/{model}. */
-export const geminiModel: Surface = {
-  ...geminiRefusals,
-  read: () => ({
-    view: EMPTY_VIEW,
-    async answer(call) {
-      const asked = decodedSegment(call.path.slice(call.path.indexOf("/models/") + "/models/".length));
-      const model = call.scope === null ? null : usableModel(call.scope, asked);
-      return model === null ? refuse("model_not_found", `There is no model ${JSON.stringify(asked)}.`) : json(item(model));
-    },
-  }),
-};
+export const geminiModel = modelDetailOf(geminiRefusals, item);
 
 function item(model: UsableModel) {
   return {
@@ -34,8 +21,4 @@ function item(model: UsableModel) {
     ...(model.maxOutputTokens === null ? {} : { outputTokenLimit: model.maxOutputTokens }),
     supportedGenerationMethods: model.modes.includes("embedding") ? [] : ["generateContent", "countTokens"],
   };
-}
-
-function json(value: unknown): WholeAnswer {
-  return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body: encoder.encode(JSON.stringify(value)), usage: null, failure: null };
 }

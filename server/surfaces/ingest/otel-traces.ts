@@ -1,5 +1,5 @@
 import type { TraceInlet } from "../../governance/ingest/trace-inlet.ts";
-import { isRefusal, type Surface, type WholeAnswer } from "../../governance/surface.ts";
+import { isRefusal, jsonAnswer, type Surface, type WholeAnswer } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { type DecodedTraces, decodeTraces } from "../../wire/otlp/traces.ts";
@@ -43,5 +43,5 @@ function decode(body: Uint8Array): DecodedTraces | Refusal {
 
 function partialSuccess(rejected: readonly string[]): WholeAnswer {
   const answer = rejected.length === 0 ? {} : { partialSuccess: { rejectedSpans: String(rejected.length), errorMessage: rejected.slice(0, 5).join("; ") } };
-  return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body: encoder.encode(JSON.stringify(answer)), usage: null, failure: null };
+  return jsonAnswer(answer);
 }

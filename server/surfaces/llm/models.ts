@@ -1,35 +1,17 @@
-import { type UsableModel, usableModel, usableModels } from "../../governance/access/models-list.ts";
-import type { Call } from "../../governance/call.ts";
-import type { Surface, WholeAnswer } from "../../governance/surface.ts";
+import { type UsableModel, usableModels } from "../../governance/access/models-list.ts";
+import { jsonAnswer, type Surface } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
-import { refuse } from "../../kernel/errors.ts";
-import { decodedSegment } from "../../kernel/request-path.ts";
+import { modelDetailOf } from "../model-detail.ts";
 import { llmRefusals } from "./refusals.ts";
-
-const encoder = new TextEncoder();
 
 /** GET /models: what the caller's resource group may use, in OpenAI's list shape. */
 export const modelsList: Surface = {
   ...llmRefusals,
-  read: () => ({ view: EMPTY_VIEW, answer: async (call) => json({ object: "list", data: modelsOf(call).map(item) }) }),
+  read: () => ({ view: EMPTY_VIEW, answer: async (call) => jsonAnswer({ object: "list", data: call.scope === null ? [] : usableModels(call.scope).map(item) }) }),
 };
 
-/** GET /models/{model_id}: one of them, by gateway id; the clients of the compatible surface ask by name. */
-export const modelDetail: Surface = {
-  ...llmRefusals,
-  read: () => ({
-    view: EMPTY_VIEW,
-    async answer(call) {
-      const asked = decodedSegment(call.path.slice(call.path.indexOf("/models/") + "/models/".length));
-      const model = call.scope === null ? null : usableModel(call.scope, asked);
-      return model === null ? refuse("model_not_found", `There is no model ${JSON.stringify(asked)}.`) : json(item(model));
-    },
-  }),
-};
-
-function modelsOf(call: Call): UsableModel[] {
-  return call.scope === null ? [] : usableModels(call.scope);
-}
+/** GET /models/{model_id}; the clients of the compatible surface ask by name. */
+export const modelDetail = modelDetailOf(llmRefusals, item);
 
 function item(model: UsableModel) {
   return {
@@ -43,8 +25,4 @@ function item(model: UsableModel) {
     context_window: model.contextWindow,
     max_output_tokens: model.maxOutputTokens,
   };
-}
-
-function json(value: unknown): WholeAnswer {
-  return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body: encoder.encode(JSON.stringify(value)), usage: null, failure: null };
 }

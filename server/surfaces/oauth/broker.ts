@@ -1,6 +1,6 @@
 import type { Call } from "../../governance/call.ts";
 import type { BrokerAnswer, BrokerOperation, BrokerRequest } from "../../governance/authorization/broker-request.ts";
-import { type Answer, type Exchange, isRefusal, type Surface } from "../../governance/surface.ts";
+import { type Answer, type Exchange, isRefusal, ownAnswer, type Surface } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
@@ -23,7 +23,6 @@ export const deleteToken = operation("delete_token");
 const MOST_BYTES = 64 * 1024;
 const BROKER_PATH = /^(?:\/\.well-known\/[\w-]+)?\/v1\/proxy\/oauth\/([^/]+)\/([^/]+)(?:\/tokens\/([^/]+))?/;
 const SERVER_PATH = /^(?:\/\.well-known\/[\w-]+)?\/v1\/proxy\/mcp\/([^/]+)/;
-const encoder = new TextEncoder();
 
 function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "streamError"> = jsonRefusals): Surface {
   return {
@@ -79,21 +78,20 @@ function jsonOf(text: string): Readonly<Record<string, unknown>> | null {
 }
 
 function written(answer: BrokerAnswer): Answer {
-  const whole = (status: number, headers: Record<string, string>, text: string): Answer => ({ kind: "whole", status, headers, body: encoder.encode(text), usage: null, failure: null });
   const cookie: Record<string, string> = "cookie" in answer && answer.cookie !== undefined ? { "set-cookie": answer.cookie } : {};
   switch (answer.kind) {
     case "json":
       // Metadata may be kept for a while by whoever reads it; what holds a token may not.
-      return whole(answer.status, { ...(answer.body === null ? {} : { "content-type": "application/json" }), "cache-control": answer.public === true ? "public, max-age=300" : "no-store", ...(answer.public === true ? { "access-control-allow-origin": "*" } : {}) }, answer.body === null ? "" : JSON.stringify(answer.body));
+      return ownAnswer(answer.status, { ...(answer.body === null ? {} : { "content-type": "application/json" }), "cache-control": answer.public === true ? "public, max-age=300" : "no-store", ...(answer.public === true ? { "access-control-allow-origin": "*" } : {}) }, answer.body === null ? "" : JSON.stringify(answer.body));
     case "passed":
-      return whole(answer.status, { "content-type": "application/json", "cache-control": "no-store" }, answer.text);
+      return ownAnswer(answer.status, { "content-type": "application/json", "cache-control": "no-store" }, answer.text);
     case "redirect":
-      if (answer.asData === true) return whole(200, { "content-type": "application/json", "cache-control": "no-store", ...cookie }, JSON.stringify({ authorize_url: answer.to }));
-      return whole(302, { location: answer.to, "cache-control": "no-store", "referrer-policy": "no-referrer", ...cookie }, "");
+      if (answer.asData === true) return ownAnswer(200, { "content-type": "application/json", "cache-control": "no-store", ...cookie }, JSON.stringify({ authorize_url: answer.to }));
+      return ownAnswer(302, { location: answer.to, "cache-control": "no-store", "referrer-policy": "no-referrer", ...cookie });
     case "page":
-      return whole(200, { ...PAGE_HEADERS, ...cookie }, plainPage(answer.title, answer.text));
+      return ownAnswer(200, { ...PAGE_HEADERS, ...cookie }, plainPage(answer.title, answer.text));
     case "consent":
-      return whole(200, { ...PAGE_HEADERS, ...cookie }, consentPage(answer));
+      return ownAnswer(200, { ...PAGE_HEADERS, ...cookie }, consentPage(answer));
     default:
       throw new Error("the broker answered in a way that has no form");
   }

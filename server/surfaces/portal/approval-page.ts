@@ -1,12 +1,13 @@
 import { type Approval, approvalResolution } from "@gatehouse/contracts/approvals";
 import { approveApproval, findApproval, rejectApproval } from "../../directory/tools/approvals.ts";
 import { logIn, logInWithCode, type SignedIn } from "../../directory/people/portal/portal-logins.ts";
+import type { Call } from "../../governance/call.ts";
 import { openEnvelope } from "../../governance/authorization/envelope.ts";
-import type { WholeAnswer } from "../../governance/surface.ts";
+import { ownAnswer, type WholeAnswer } from "../../governance/surface.ts";
 import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { isStorableText } from "../../kernel/storable.ts";
-import { escaped, page, PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { escaped, page, PAGE_HEADERS } from "../../wire/html-page.ts";
 import { check } from "../../wire/strict-input.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
 
@@ -33,9 +34,8 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
     path: PATH,
     name: "approval_page",
     async run(request) {
-      const query = new URL(request.call.request.url).searchParams;
-      const { approval, ticket } = await shown(request, query.get("ticket") ?? "");
-      return approval.status === "pending" && query.has("decide") ? decidePage(approval, ticket) : statePage(approval, ticket);
+      const { approval, ticket } = await shown(request);
+      return approval.status === "pending" && queryOf(request.call).has("decide") ? decidePage(approval, ticket) : statePage(approval, ticket);
     },
   }),
   portalOperation({
@@ -49,7 +49,7 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
       const { services, call, bytes } = request;
       const form = new URLSearchParams(new TextDecoder().decode(bytes));
       for (const value of form.values()) if (!isStorableText(value)) return refuse("invalid_body", "The form holds what no text holds.");
-      const { approval, ticket, tenantId } = await shown(request, form.get("ticket") ?? "");
+      const { approval, ticket, tenantId } = await shown(request);
       const decision = form.get("decision");
       if (approval.status !== "pending") return statePage(approval, ticket);
       if (decision !== "approve" && decision !== "reject") return refuse("invalid_body", "Choose whether to approve or to reject.");
@@ -62,11 +62,20 @@ export const approvalPageRoutes: readonly PortalRoute[] = [
       return statePage((await findApproval(services.directory, tenantId, approval.id)) ?? approval, ticket);
     },
   }),
-].map((route) => ({ ...route, surface: (services) => ({ ...route.surface(services), refusal: ({ message }: Refusal) => ({ headers: PAGE_HEADERS, body: plainPage("This did not work", message) }) }) }));
+].map((route) => ({ ...route, surface: (services) => ({ ...route.surface(services), refusal }) }));
 
-/** The approval a ticket was made for. The row is the tenant's whose approval it is. */
-async function shown({ services, call, params }: Asked, ticket: string): Promise<{ approval: Approval; ticket: string; tenantId: string }> {
+/** Whoever mistyped a password finds the way back: a form is sent to the address it stands at. */
+function refusal({ message }: Refusal, call: Call | null): { headers: Record<string, string>; body: string } {
+  const back = call?.request.method === "POST" ? `<p><a href="${escaped(new URL(call.request.url).search)}">Back to the form</a></p>` : "";
+  return { headers: PAGE_HEADERS, body: page("This did not work", `<p>${escaped(message)}</p>${back}`) };
+}
+
+const queryOf = (call: Call) => new URL(call.request.url).searchParams;
+
+/** The approval the ticket of the address was made for. The row is the tenant's whose approval it is. */
+async function shown({ services, call, params }: Asked): Promise<{ approval: Approval; ticket: string; tenantId: string }> {
   const { directory } = services;
+  const ticket = queryOf(call).get("ticket") ?? "";
   const id = params.id ?? "";
   const says = isUuid(id) ? openEnvelope(directory.secrets, "approval", id, ticket, directory.clock.now()) : null;
   const tenantId = typeof says?.tenantId === "string" ? says.tenantId : null;
@@ -84,21 +93,23 @@ async function signIn({ services, origin }: Asked, tenantId: string, form: URLSe
 }
 
 function statePage(approval: Approval, ticket: string): WholeAnswer {
-  const decide = approval.status === "pending" ? `<p><a href="?ticket=${encodeURIComponent(ticket)}&amp;decide=1">I may decide this</a></p>` : "";
+  const decide = approval.status === "pending" ? `<p><a href="${decideAddress(ticket)}">I may decide this</a></p>` : "";
   return written(page("Approval of a tool call", `${factsOf(approval)}<p><strong>${STATE[approval.status]}</strong></p>${decide}`, approval.status === "pending" ? RENEW_SECONDS : null));
 }
+
+const decideAddress = (ticket: string) => escaped(`?ticket=${encodeURIComponent(ticket)}&decide=1`);
 
 function decidePage(approval: Approval, ticket: string): WholeAnswer {
   const field = (name: string, label: string, rest: string) => `<label for="${name}">${label}</label><input id="${name}" name="${name}" ${rest}>`;
   const fields = field("username", "User name", 'autocomplete="username" required') + field("password", "Password", 'type="password" autocomplete="current-password" required') + field("code", "Code of your authenticator, if you use one", 'inputmode="numeric" autocomplete="one-time-code"') + field("note", "Note", 'maxlength="4000"');
-  const form = `<form method="post" action="?"><input type="hidden" name="ticket" value="${escaped(ticket)}">${fields}<button class="main" name="decision" value="approve">Approve</button><button name="decision" value="reject">Reject</button></form>`;
+  const form = `<form method="post" action="${decideAddress(ticket)}">${fields}<button class="main" name="decision" value="approve">Approve</button><button name="decision" value="reject">Reject</button></form>`;
   return written(page("Decide on a tool call", `${factsOf(approval)}<p>Sign in to show that you may decide. Nobody decides on what they asked for themselves. The arguments of the call stand in the portal.</p>${form}`));
 }
 
 function factsOf({ server_name: server, capability_name: name, requester_display: who, created_at: created, expires_at: expires }: Approval): string {
-  return `<p><strong>${escaped(who)}</strong> asks to call <code>${escaped(name)}</code> of <strong>${escaped(server)}</strong>.</p><p>Asked ${escaped(created)}, good until ${escaped(expires)}.</p>`;
+  return `<p><strong>${escaped(who)}</strong> asks to call <code>${escaped(name)}</code> of <strong>${escaped(server)}</strong>.</p><p>Asked ${moment(created)}, good until ${moment(expires)}.</p>`;
 }
 
-function written(html: string): WholeAnswer {
-  return { kind: "whole", status: 200, headers: PAGE_HEADERS, body: new TextEncoder().encode(html), usage: null, failure: null };
-}
+const moment = (iso: string) => `<time datetime="${escaped(iso)}">${escaped(`${iso.slice(0, 16).replace("T", " ")} UTC`)}</time>`;
+
+const written = (html: string) => ownAnswer(200, PAGE_HEADERS, html);

@@ -3,21 +3,14 @@ import { portalServers, type PortalServer } from "../../governance/access/portal
 import { isRefusal } from "../../governance/surface.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { portalOperation, type PortalRequest, type PortalRoute } from "./portal-operation.ts";
-import { scopesOf } from "./portal-scopes.ts";
+import { foreign, scopeOf, scopesOf } from "./portal-scopes.ts";
 
 const SERVERS = "/v1/portal/servers";
 
-/** Refuses a group that the user is not in. */
-function foreign({ user }: Pick<PortalRequest<unknown, unknown>, "user">, groupId: string | undefined): Refusal | null {
-  return groupId === undefined || user.group_ids.includes(groupId) ? null : refuse("forbidden", "You are not in this resource group.");
-}
-
-/** Of the group named, else of the one the request is in; none for a user without a group. */
 async function serversFor(request: PortalRequest<unknown, unknown>, groupId: string | undefined, inherited: boolean): Promise<readonly PortalServer[] | Refusal> {
-  const refusal = foreign(request, groupId);
-  if (refusal !== null) return refusal;
-  const scope = groupId === undefined ? request.call.scope : await request.services.snapshots.scope(request.user.tenant_id, groupId);
-  return scope === null ? [] : portalServers(scope, inherited);
+  const scope = await scopeOf(request, groupId);
+  if (scope === null) return [];
+  return isRefusal(scope) ? scope : portalServers(scope, inherited);
 }
 
 const listed = (servers: readonly PortalServer[] | Refusal, enabledOnly: boolean | undefined) => {

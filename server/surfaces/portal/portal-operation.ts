@@ -3,7 +3,7 @@ import type { EndUserIdentity } from "../../directory/end-user-cache.ts";
 import type { Admits } from "../../governance/admit.ts";
 import type { Call } from "../../governance/call.ts";
 import type { GovernedRoute } from "../../governance/road.ts";
-import { isRefusal, type Answer, type Exchange, type Surface, type WholeAnswer } from "../../governance/surface.ts";
+import { isRefusal, ownAnswer, type Answer, type Exchange, type Surface, type WholeAnswer } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type ErrorCode, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { isStorableText } from "../../kernel/storable.ts";
@@ -58,7 +58,6 @@ type NoShape = z.ZodObject<Record<never, never>>;
 
 const DEFAULT_BODY_BYTES = 256 * 1024;
 const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" } as const;
-const encoder = new TextEncoder();
 
 /** An operation of the portal API as a route. What `run` gives is the JSON of a 200, or an answer, or a refusal, which it may also throw as `Refused`. */
 export function portalOperation<Query extends z.ZodObject = NoShape, Body extends z.ZodObject = NoShape>(
@@ -116,7 +115,7 @@ function isAnswer(value: object): value is Answer {
 
 /** A JSON answer of another status than 200. */
 export function portalAnswer(status: number, value: unknown): WholeAnswer {
-  return { kind: "whole", status, headers: { ...HEADERS, "content-type": "application/json" }, body: encoder.encode(JSON.stringify(value)), usage: null, failure: null };
+  return ownAnswer(status, { ...HEADERS, "content-type": "application/json" }, JSON.stringify(value));
 }
 
 function bodyOf(call: Call, bytes: Uint8Array | null): Record<string, unknown> {

@@ -1,6 +1,7 @@
 import { primaryGroupChoice, profileUpdate } from "@gatehouse/contracts/portal";
 import { photo, PHOTO_BYTES } from "../../directory/people/photos.ts";
 import { choosePrimaryGroup, ownGroups, profile, setOwnPhoto, updateProfile } from "../../directory/people/portal/profile.ts";
+import { ownAnswer } from "../../governance/surface.ts";
 import { refuse } from "../../kernel/errors.ts";
 import { formFile } from "../../wire/form-file.ts";
 import { portalOperation, type PortalRoute } from "./portal-operation.ts";
@@ -54,7 +55,7 @@ export const profileRoutes: readonly PortalRoute[] = [
       const found = await photo(services.directory, params.photo_id ?? "");
       if (found === null) return refuse("not_found");
       call.row.tenant_id = found.tenant_id;
-      return { kind: "whole", status: 200, headers: { ...PHOTO_HEADERS, "content-type": found.mime_type }, body: new Uint8Array(found.content), usage: null, failure: null };
+      return ownAnswer(200, { ...PHOTO_HEADERS, "content-type": found.mime_type }, new Uint8Array(found.content));
     },
   }),
   portalOperation({

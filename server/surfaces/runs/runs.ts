@@ -1,7 +1,7 @@
 import { DECLARED_END_STATES, RUN_OUTCOMES } from "@gatehouse/contracts/runs";
 import type { Call } from "../../governance/call.ts";
 import type { RunAccess } from "../../governance/runs/run-access.ts";
-import { type Answer, isRefusal, type Surface } from "../../governance/surface.ts";
+import { type Answer, isRefusal, jsonAnswer, type Surface } from "../../governance/surface.ts";
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type FieldError, type Refusal, refuse } from "../../kernel/errors.ts";
 import { llmRefusals } from "../llm/refusals.ts";
@@ -66,6 +66,5 @@ function readEnd(body: Uint8Array | null): EndBody | Refusal {
 }
 
 function answerOf(value: object | Refusal): Answer | Refusal {
-  if (isRefusal(value)) return value;
-  return { kind: "whole", status: 200, headers: { "content-type": "application/json" }, body: new TextEncoder().encode(JSON.stringify(value)), usage: null, failure: null };
+  return isRefusal(value) ? value : jsonAnswer(value);
 }

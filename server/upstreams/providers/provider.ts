@@ -1,7 +1,5 @@
+import type { ApiFormat } from "@gatehouse/contracts/providers";
 import type { Refusal } from "../../kernel/errors.ts";
-
-export const API_FORMATS = ["openai", "anthropic", "gemini", "azure_openai", "bedrock", "vertex", "echo"] as const;
-export type ApiFormat = (typeof API_FORMATS)[number];
 
 /** Where a model is served: what the snapshot knows of it, the credential opened. Lives in memory only. */
 export interface ProviderTarget {

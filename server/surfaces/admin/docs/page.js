@@ -1,5 +1,7 @@
 // Draws /openapi.json as a page that can be read and tried. Plain browser JavaScript, nothing fetched from elsewhere.
 
+const { schemaReader } = await import("./schemas.js");
+
 const at = (id) => document.getElementById(id);
 
 /** An element with its text or children. Text is always set as text. */
@@ -10,37 +12,33 @@ function make(tag, attributes = {}, ...children) {
   return element;
 }
 
-const api = await (await fetch("/openapi.json")).json();
+const api = await read("/openapi.json").catch((error) => {
+  at("about").textContent = `The description of the API could not be read (${error.message}). Load the page again.`;
+  throw error;
+});
 at("about").textContent = api.info.description.replaceAll("`", "");
+const { resolve, typeOf, membersOf } = schemaReader(api.components.schemas);
 
-const resolve = (schema) => (schema?.$ref ? (api.components.schemas[schema.$ref.split("/").pop()] ?? {}) : (schema ?? {}));
-
-function typeOf(schema, depth = 0) {
-  const name = schema?.$ref?.split("/").pop();
-  if (name && depth > 0) return name;
-  const real = resolve(schema);
-  if (real.enum) return real.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (real.const !== undefined) return JSON.stringify(real.const);
-  const either = real.anyOf ?? real.oneOf;
-  if (either) return either.map((one) => typeOf(one, depth + 1)).join(" | ");
-  if (real.type === "array") return `${typeOf(real.items, depth + 1)}[]`;
-  if (real.format) return `${real.type} (${real.format})`;
-  return Array.isArray(real.type) ? real.type.join(" | ") : (real.type ?? "any");
+async function read(path) {
+  const response = await fetch(path);
+  if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
+  return response.json();
 }
 
-function rows(entries) {
+function table(members) {
   const body = make("tbody");
-  for (const [name, schema, required, about] of entries) {
-    body.append(make("tr", {}, make("td", {}, name + (required ? " *" : "")), make("td", {}, typeOf(schema, 1)), make("td", { class: "soft" }, about ?? resolve(schema).description ?? "")));
+  for (const { name, type, required, about } of members) {
+    body.append(make("tr", {}, make("td", {}, name + (required ? " *" : "")), make("td", {}, type), make("td", { class: "soft" }, about)));
   }
   return make("div", { class: "table" }, make("table", {}, body));
 }
 
 function schemaTable(schema) {
-  const real = resolve(schema);
-  if (!real.properties) return make("p", { class: "soft" }, typeOf(schema));
-  return rows(Object.entries(real.properties).map(([name, member]) => [name, member, real.required?.includes(name), undefined]));
+  const members = membersOf(schema);
+  return members.length === 0 ? make("p", { class: "soft" }, typeOf(schema)) : table(members);
 }
+
+const parameterRow = ({ name, schema, required, in: place, description }) => ({ name, type: typeOf(schema), required, about: [place, description].filter(Boolean).join(": ") });
 
 /** A body to begin with: the required members. */
 function sample(schema, depth = 0) {
@@ -63,7 +61,7 @@ function laidOut(json) {
 function tryForm(method, path, operation) {
   const form = make("form");
   const inputs = (operation.parameters ?? []).map((parameter) => {
-    const input = make("input", { placeholder: typeOf(parameter.schema, 1) });
+    const input = make("input", { placeholder: typeOf(parameter.schema), ...(parameter.required ? { required: "" } : {}) });
     form.append(make("label", {}, `${parameter.name} (${parameter.in})`, input));
     return [parameter, input];
   });
@@ -118,7 +116,7 @@ function inside(method, path, operation) {
   if (operation.description) content.append(make("p", {}, operation.description));
   content.append(make("p", { class: "soft" }, `Who may call: ${operation["x-access"].replace("_", " ")}`));
   if (operation.parameters?.length) {
-    content.append(make("h3", {}, "Parameters"), rows(operation.parameters.map((parameter) => [parameter.name, parameter.schema, parameter.required, [parameter.in, parameter.description].filter(Boolean).join(": ")])));
+    content.append(make("h3", {}, "Parameters"), table(operation.parameters.map(parameterRow)));
   }
   const body = Object.values(operation.requestBody?.content ?? {})[0]?.schema;
   if (body) content.append(make("h3", {}, "Body"), schemaTable(body));
@@ -171,11 +169,16 @@ at("session").addEventListener("submit", async (event) => {
   event.preventDefault();
   const tenant = at("tenant").value.trim();
   const given = { username: at("username").value, password: at("password").value, ...(tenant ? { tenant_id: tenant } : {}) };
-  const response = await fetch(`/v1/admin-users/${tenant ? "tenant" : "system"}/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(given) });
-  const answer = await response.json();
-  at("session-says").textContent = response.ok ? `Signed in as ${answer.user.username} (${answer.user.role})` : answer.detail;
-  if (response.ok) {
+  const says = at("session-says");
+  says.textContent = "...";
+  try {
+    const response = await fetch(`/v1/admin-users/${tenant ? "tenant" : "system"}/login`, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(given) });
+    const answer = await response.json();
+    says.textContent = response.ok ? `Signed in as ${answer.user.username} (${answer.user.role})` : (answer.detail ?? answer.error);
+    if (!response.ok) return;
     at("token").value = answer.access_token;
     at("password").value = "";
+  } catch (error) {
+    says.textContent = `The gateway did not answer (${error.message}).`;
   }
 });

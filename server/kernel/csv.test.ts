@@ -1,11 +1,15 @@
 import { expect, test } from "bun:test";
 import fc from "fast-check";
-import { csvCell } from "./end-user-export.ts";
+import { csvCell } from "./csv.ts";
 
 test.each([
   ["plain", "plain"],
   [null, ""],
+  [undefined, ""],
+  ["", '""'],
   [true, "true"],
+  [-1, "-1"],
+  [["a", 1], '"[""a"",1]"'],
   ["a,b", '"a,b"'],
   ['say "x"', '"say ""x"""'],
   ["=1+1", '"\'=1+1"'],

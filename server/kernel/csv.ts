@@ -1,0 +1,14 @@
+/** What a spreadsheet would run or take for a formula, after the spaces some of them skip. */
+const FORMULA = /^[\s\0]*[=+\-@\t\r]/;
+
+/**
+ * One cell of RFC 4180; what is absent has nothing between its commas, an empty text its quotes. A text that would be a
+ * formula is preceded by an apostrophe, which spreadsheets take for "text follows".
+ */
+export function csvCell(value: unknown): string {
+  if (value === null || value === undefined) return "";
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  const text = typeof value === "string" ? value : JSON.stringify(value);
+  const safe = FORMULA.test(text) ? `'${text}` : text;
+  return safe === "" || /[",\r\n']/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}

@@ -1,0 +1,20 @@
+import { type UsableModel, usableModel } from "../governance/access/models-list.ts";
+import { jsonAnswer, type Surface } from "../governance/surface.ts";
+import { EMPTY_VIEW } from "../governance/view.ts";
+import { refuse } from "../kernel/errors.ts";
+import { decodedSegment } from "../kernel/request-path.ts";
+
+/** GET .../models/{model}: one of those the caller may use, by gateway id or name, as the protocol shows models. */
+export function modelDetailOf(refusals: Pick<Surface, "refusal" | "streamError">, shown: (model: UsableModel) => object): Surface {
+  return {
+    ...refusals,
+    read: () => ({
+      view: EMPTY_VIEW,
+      async answer(call) {
+        const asked = decodedSegment(call.path.slice(call.path.indexOf("/models/") + "/models/".length));
+        const model = call.scope === null ? null : usableModel(call.scope, asked);
+        return model === null ? refuse("model_not_found", `There is no model ${JSON.stringify(asked)}.`) : jsonAnswer(shown(model));
+      },
+    }),
+  };
+}
