@@ -24,6 +24,12 @@ test("the signing key is an Ed25519 private key, and is never shown", () => {
   }
 });
 
+test("blanks and line breaks around the bucket's keys are not part of them", () => {
+  const store = { GW_AUDIT_CHECKPOINT_URL: "s3://bucket", AWS_ACCESS_KEY_ID: "id\n", AWS_SECRET_ACCESS_KEY: " secret\n", AWS_SESSION_TOKEN: "token\r\n" };
+  expect(readConfiguration(store).auditCheckpointBucket?.keys).toEqual({ accessKeyId: "id", secretAccessKey: "secret", sessionToken: "token" });
+  expect(refusal({ ...store, AWS_SECRET_ACCESS_KEY: "\n" })).toBe("AWS_SECRET_ACCESS_KEY must not be blank");
+});
+
 test.each(["redis://:hunter2@valkey.example:6379/1", "rediss://valkey.example", "valkey://[::1]:6379", "valkeys://valkey.example", "redis+unix:///run/valkey.sock", "valkey.example:6379", "localhost"])("VALKEY_URL may be %s", (url) => {
   expect(readConfiguration({ VALKEY_URL: url }).valkeyUrl).toBe(url);
 });
