@@ -43,6 +43,9 @@ const publicUrl = z.string().transform((value, ctx) => {
   return z.NEVER;
 });
 
+/** What a login takes: no more, and not the line break a file ends with. */
+const firstPassword = z.string().transform((value) => value.replace(/[\r\n]+$/, "")).pipe(z.string().min(8, "must be at least 8 characters").max(200, "must be at most 200 characters"));
+
 const base64Of32Bytes = z.string().refine((value) => Buffer.from(value, "base64").byteLength === 32, "must be 32 bytes, base64");
 
 function isSigningKey(pem: string): boolean {
@@ -90,7 +93,7 @@ export const VARIABLES = {
   AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "token that goes with keys for a time" },
   AWS_REGION: { schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"), default: "us-east-1", meaning: "region of the bucket" },
   AWS_ENDPOINT_URL_S3: { schema: bucketEndpoint, meaning: "address of the store, such as https://minio.example:9000; without it that of AWS in the region" },
-  GW_BOOTSTRAP_ADMIN_PASSWORD: { schema: z.string().min(8, "must be at least 8 characters"), secret: true, meaning: "password of the first system admin `admin`; generated and printed once" },
+  GW_BOOTSTRAP_ADMIN_PASSWORD: { schema: firstPassword, secret: true, meaning: "password of the first system admin `admin`; generated and printed once" },
   GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
