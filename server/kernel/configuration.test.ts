@@ -24,6 +24,19 @@ test("the signing key is an Ed25519 private key, and is never shown", () => {
   }
 });
 
+test("blanks and line breaks around the bucket's keys are not part of them", () => {
+  const store = { GW_AUDIT_CHECKPOINT_URL: "s3://bucket", AWS_ACCESS_KEY_ID: "id\n", AWS_SECRET_ACCESS_KEY: " secret\n", AWS_SESSION_TOKEN: "token\r\n" };
+  expect(readConfiguration(store).auditCheckpointBucket?.keys).toEqual({ accessKeyId: "id", secretAccessKey: "secret", sessionToken: "token" });
+  expect(refusal({ ...store, AWS_SECRET_ACCESS_KEY: "\n" })).toBe("AWS_SECRET_ACCESS_KEY must not be blank");
+});
+
+test("the first password is one that a login takes", () => {
+  expect(readConfiguration({ GW_BOOTSTRAP_ADMIN_PASSWORD: " a pass word \r\n" }).bootstrapAdminPassword).toBe(" a pass word ");
+  expect(readConfiguration({ GW_BOOTSTRAP_ADMIN_PASSWORD: "x".repeat(200) }).bootstrapAdminPassword).toBe("x".repeat(200));
+  expect(refusal({ GW_BOOTSTRAP_ADMIN_PASSWORD: "hunter2\n" })).toBe("GW_BOOTSTRAP_ADMIN_PASSWORD must be at least 8 characters");
+  expect(refusal({ GW_BOOTSTRAP_ADMIN_PASSWORD: "x".repeat(201) })).toBe("GW_BOOTSTRAP_ADMIN_PASSWORD must be at most 200 characters");
+});
+
 test.each(["redis://:hunter2@valkey.example:6379/1", "rediss://valkey.example", "valkey://[::1]:6379", "valkeys://valkey.example", "redis+unix:///run/valkey.sock", "valkey.example:6379", "localhost"])("VALKEY_URL may be %s", (url) => {
   expect(readConfiguration({ VALKEY_URL: url }).valkeyUrl).toBe(url);
 });

@@ -13,6 +13,8 @@ const integer = (min: number, max: number) =>
   z.string().regex(/^\d+$/, "must be a whole number").transform(Number).pipe(z.number().int().min(min).max(max));
 const onOff = z.enum(["on", "off"]).transform((value) => value === "on");
 const text = z.string().min(1);
+/** Keys are pasted, or read from files that end with a line break, and none has blanks around it. */
+const key = z.string().trim().min(1, "must not be blank");
 
 export const ROLES = ["runtime", "control", "worker"] as const;
 export type Role = (typeof ROLES)[number];
@@ -40,6 +42,9 @@ const publicUrl = z.string().transform((value, ctx) => {
   ctx.addIssue({ code: "custom", message: "must be an address such as https://gateway.example" });
   return z.NEVER;
 });
+
+/** What a login takes: no more, and not the line break a file ends with. */
+const firstPassword = z.string().transform((value) => value.replace(/[\r\n]+$/, "")).pipe(z.string().min(8, "must be at least 8 characters").max(200, "must be at most 200 characters"));
 
 const base64Of32Bytes = z.string().refine((value) => Buffer.from(value, "base64").byteLength === 32, "must be 32 bytes, base64");
 
@@ -83,12 +88,12 @@ export const VARIABLES = {
   GW_AUDIT_JOURNAL_MAX_MB: { schema: integer(16, 1_048_576), default: "4096", meaning: "disk the audit journal may take while the database is away; then calls are refused" },
   GW_AUDIT_CHECKPOINT_FILE: { schema: text, meaning: "file every signed checkpoint is appended to as well, best where the database's administrator cannot write" },
   GW_AUDIT_CHECKPOINT_URL: { schema: bucketPlace, meaning: "s3://bucket/prefix: where every signed checkpoint is put as an object of its own, in an S3-compatible store; with the AWS_ variables below" },
-  AWS_ACCESS_KEY_ID: { schema: text, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL" },
-  AWS_SECRET_ACCESS_KEY: { schema: text, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL" },
-  AWS_SESSION_TOKEN: { schema: text, secret: true, meaning: "token that goes with keys for a time" },
+  AWS_ACCESS_KEY_ID: { schema: key, meaning: "access key of that store; needed with GW_AUDIT_CHECKPOINT_URL" },
+  AWS_SECRET_ACCESS_KEY: { schema: key, secret: true, meaning: "its secret; needed with GW_AUDIT_CHECKPOINT_URL" },
+  AWS_SESSION_TOKEN: { schema: key, secret: true, meaning: "token that goes with keys for a time" },
   AWS_REGION: { schema: z.string().regex(/^[a-z0-9-]{1,40}$/, "must be a region such as eu-central-1"), default: "us-east-1", meaning: "region of the bucket" },
   AWS_ENDPOINT_URL_S3: { schema: bucketEndpoint, meaning: "address of the store, such as https://minio.example:9000; without it that of AWS in the region" },
-  GW_BOOTSTRAP_ADMIN_PASSWORD: { schema: z.string().min(8, "must be at least 8 characters"), secret: true, meaning: "password of the first system admin `admin`; generated and printed once" },
+  GW_BOOTSTRAP_ADMIN_PASSWORD: { schema: firstPassword, secret: true, meaning: "password of the first system admin `admin`; generated and printed once" },
   GW_QUICKSTART: { schema: onOff, default: "on", meaning: "off: the first start makes no group, key, user and models" },
   GW_DRAIN_SECONDS: { schema: integer(0, 3600), default: "30", meaning: "how long calls in flight may take to finish after SIGTERM" },
   GW_MAX_BODY_MB: { schema: integer(1, 1024), default: "32", meaning: "largest request body of a model call" },
