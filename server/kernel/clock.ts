@@ -6,13 +6,20 @@ export interface Clock {
   micros(): number;
 }
 
+/** A wall clock that is ahead by more has been set, or the machine was suspended; by less, the two only tick apart. */
+const STEPPED_MS = 1_000;
+
 export function systemClock(): Clock {
+  let origin = performance.timeOrigin;
   let last = 0;
   return {
     now: () => Date.now(),
     micros() {
       // The monotonic clock gives the microseconds, the wall clock the day: a stepped wall clock is followed forwards only.
-      const micros = Math.round((performance.timeOrigin + performance.now()) * 1000);
+      const steady = performance.now();
+      const wall = Date.now();
+      if (wall - origin - steady > STEPPED_MS) origin = wall - steady;
+      const micros = Math.round((origin + steady) * 1000);
       last = micros > last ? micros : last + 1;
       return last;
     },
