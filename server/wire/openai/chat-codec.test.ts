@@ -7,6 +7,7 @@ import type { AssistantPart, ConversationRequest, Turn } from "../conversation/r
 import type { JsonObject } from "../document.ts";
 import { cut, cuts, mutated, replyOf } from "./arbitrary-conversations.ts";
 import { chatCodec } from "./chat-codec.ts";
+import { responsesCodec } from "../responses/responses-codec.ts";
 import { fixturesOf } from "./fixture-files.ts";
 
 const fixtures = fixturesOf(import.meta.url);
@@ -323,11 +324,34 @@ describe("what other formats ask for and chat cannot say", () => {
   });
 
   test("reasoning counted in tokens becomes an effort", () => {
-    const efforts = [0, 1024, 8192, 32_000, -1].map((budgetTokens) => {
+    const efforts = [1024, 8192, 32_000, -1].map((budgetTokens) => {
       const written = write({ reasoning: { effort: null, budgetTokens, visible: null } });
       return "body" in written ? written.body.reasoning_effort : "refused";
     });
-    expect(efforts).toEqual(["none", "low", "medium", "high", undefined]);
+    expect(efforts).toEqual(["low", "medium", "high", undefined]);
+  });
+
+  test.each([
+    ["gpt-5.6", "none"],
+    ["openai/gpt-5.1-2025-11-13", "none"],
+    ["gpt-5-mini-2025-08-07", "minimal"],
+    ["gpt-5.2-pro", undefined],
+    ["gpt-5-chat-latest", undefined],
+    ["gpt-4o", undefined],
+    ["o3", undefined],
+    ["mistral-large-latest", undefined],
+  ])("no reasoning is asked of %s with the effort %p", (name, effort) => {
+    for (const [codec, said] of [[chatCodec, { reasoning_effort: effort }], [responsesCodec, { reasoning: { effort } }]] as const) {
+      const written = codec.writeRequest({ ...NOTHING_SAID, turns: [hello], reasoning: { effort: "none", budgetTokens: 0, visible: null } }, { name, maxOutputTokens: null });
+      if (effort === undefined) {
+        expect(written).toMatchObject({ dropped: ["reasoning"] });
+        expect(Object.keys("body" in written ? written.body : {})).not.toContain(Object.keys(said)[0]);
+      } else expect(written).toMatchObject({ body: said, dropped: [] });
+    }
+  });
+
+  test("an effort of none that the caller named is passed on to any model", () => {
+    expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).toMatchObject({ body: { reasoning_effort: "none" }, dropped: [] });
   });
 });
 

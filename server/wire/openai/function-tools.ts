@@ -61,11 +61,3 @@ export function readEffort(value: unknown, field: string, report: ReadReport): E
   if (effort === null) report.refuse(field, `must be one of ${EFFORTS.join(", ")}`);
   return effort;
 }
-
-/** Effort for a caller who counted reasoning in tokens; null leaves it to the model. */
-export function effortOfBudget(tokens: number | null): Effort | null {
-  if (tokens === null || tokens < 0) return null;
-  if (tokens === 0) return "none";
-  if (tokens <= 4096) return "low";
-  return tokens <= 16_384 ? "medium" : "high";
-}
