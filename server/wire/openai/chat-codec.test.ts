@@ -341,12 +341,12 @@ describe("what other formats ask for and chat cannot say", () => {
     ["o3", undefined],
     ["mistral-large-latest", undefined],
   ])("no reasoning is asked of %s with the effort %p", (name, effort) => {
-    for (const [codec, said] of [[chatCodec, { reasoning_effort: effort }], [responsesCodec, { reasoning: { effort } }]] as const) {
+    for (const [codec, members] of [[chatCodec, { reasoning_effort: effort }], [responsesCodec, { reasoning: { effort } }]] as const) {
       const written = codec.writeRequest({ ...NOTHING_SAID, turns: [hello], reasoning: { effort: "none", budgetTokens: 0, visible: null } }, { name, maxOutputTokens: null });
       if (effort === undefined) {
         expect(written).toMatchObject({ dropped: ["reasoning"] });
-        expect(Object.keys("body" in written ? written.body : {})).not.toContain(Object.keys(said)[0]);
-      } else expect(written).toMatchObject({ body: said, dropped: [] });
+        expect(Object.keys("body" in written ? written.body : {})).not.toContain(Object.keys(members)[0]);
+      } else expect(written).toMatchObject({ body: members, dropped: [] });
     }
   });
 
