@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../document.ts";
 import { geminiCodec } from "../gemini/gemini-codec.ts";
 import { messagesCodec } from "../messages/messages-codec.ts";
 import { chatCodec } from "../openai/chat-codec.ts";
@@ -67,7 +68,10 @@ describe("a picture in a model's answer", () => {
     expect(streamed(messagesCodec)).not.toContain(PICTURE.base64);
   });
 
-  test("that a chat caller sends back is told to be dropped", () => {
+  test("that a caller sends back is told to be dropped", () => {
+    const { output } = responsesCodec.writeReply(reply, CONTEXT) as { output: JsonObject[] };
+    const again = responsesCodec.readRequest({ input: [{ role: "user", content: "A cat" }, ...output, { role: "user", content: "Blue" }] });
+    expect(again).toMatchObject({ dropped: ["input[2]"], request: { turns: [{ role: "user" }, { role: "assistant", parts: [{ text: "Here:" }, { text: "Done." }] }, { role: "user" }] } });
     const url = `data:image/png;base64,${PICTURE.base64}`;
     expect(chatCodec.readRequest({ messages: [{ role: "user", content: "A cat" }, { role: "assistant", content: "Here:", images: [{ type: "image_url", image_url: { url } }] }, { role: "user", content: "Blue" }] })).toMatchObject({ dropped: ["messages[1].images"] });
   });
