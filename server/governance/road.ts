@@ -19,6 +19,7 @@ import type { Notices } from "./notices/notices.ts";
 import { settle } from "./metering/settle.ts";
 import { DecidingModels } from "./record/deciding-models.ts";
 import { type NestedErrand, openNested } from "./nested-call.ts";
+import { outputFormOf } from "./output/answer-formats.ts";
 import { keptBodies, previewOf, SentContent } from "./record/content.ts";
 import { closeRecord, type Outcome, outcomeOf } from "./record/finish.ts";
 import { forget } from "./record/forget.ts";
@@ -184,7 +185,8 @@ export class Road {
     const governed = governToolCalls(call, exchange, guarded);
     if (isRefusal(governed)) return governed;
     if (governed.kind === "stream" && exchange.view.tool?.listens === true) return this.listeners.follow(call, route.admits ?? "group", exchange.view, governed);
-    return this.policies.judgeAnswer(call, exchange, governed);
+    const judged = await this.policies.judgeAnswer(call, exchange, governed);
+    return !isRefusal(judged) && judged.kind === "stream" && exchange.conversation !== undefined ? { ...judged, form: outputFormOf(exchange.conversation) } : judged;
   }
 
   /** A call of the gateway's own, with its row: see `Nest`. */
@@ -246,7 +248,7 @@ export class Road {
       if (tail !== null) content.add(tail);
       settle(call, streamUsage(answer));
       const outcome: Outcome = abandoned !== null ? { status: answer.status, errorType: abandoned, errorMessage: abandoned === "client_disconnected" ? "the caller hung up in mid-stream" : "the gateway stopped in mid-stream" } : failure !== null ? { ...outcomeOf(failure), status: answer.status } : { status: answer.status, errorType: null, errorMessage: null };
-      const { hash, preview } = content.close(keptBodies(call));
+      const { hash, preview } = content.close(keptBodies(call), answer.form);
       closeRecord(call, outcome, { bytes: content.bytes, hash, preview, headers });
       // The end of an answer that could not be recorded is withheld: the caller sees a torn stream, not an unproven one.
       if (await this.seal(call)) return tail;

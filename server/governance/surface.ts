@@ -2,6 +2,7 @@ import type { Refusal } from "../kernel/errors.ts";
 import type { StreamCodec } from "../wire/stream.ts";
 import type { Usage } from "../wire/usage.ts";
 import type { Call } from "./call.ts";
+import type { OutputForm } from "./output/answer-formats.ts";
 import type { Conversation } from "./routing/conversation.ts";
 import type { Dispatch } from "./routing/dispatch.ts";
 import type { RequestView } from "./view.ts";
@@ -52,6 +53,8 @@ export interface StreamAnswer {
   readonly idleMs?: number;
   /** Who sends it, as errors call it; the model provider when left out. */
   readonly sender?: string;
+  /** How it tells its texts, where a model says it. */
+  readonly form?: OutputForm;
   /** Asked after each piece, and with `ended` when nothing more comes: why nothing more of the answer may be given. */
   readonly refusal?: (ended: boolean) => Refusal | null;
 }

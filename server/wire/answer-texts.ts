@@ -25,6 +25,8 @@ export interface CallPiece {
   readonly channel: string;
   /** Calls of one group are handed on together. */
   readonly group: string;
+  /** Where the piece says it: some servers give all calls of an answer one place, and only this tells them apart. */
+  readonly id?: string | null;
   /** Null where another piece of the call says it. */
   readonly name: string | null;
   /** Null where the piece has no arguments. */

@@ -22,6 +22,7 @@ beforeAll(async () => {
     { name: "off", enabled: false },
     { name: "embedder", mode: "embedding" },
   ]);
+  await admin.post("/v1/admin/llms", { tenant_id: "default", name: "repeats", model_name: "repeats", mode: "chat", provider: "echo", enabled: true, group_ids: [served.groupId] });
 }, 30_000);
 
 afterAll(() => world.end());
@@ -333,5 +334,14 @@ describe("the row", () => {
     await keep("full");
     expect(await keep("none")).toMatchObject({ response_body_preview: null, request_content_hash: sha256(JSON.stringify(body)) });
     await keep("redacted");
+  });
+
+  test("a value that a streamed answer tells in several pieces is redacted whole", async () => {
+    const response = await chat({ model: "repeats", stream: true, messages: [{ role: "user", content: "Pay 4111 1111 1111 1111 now" }] });
+    expect((await response.text()).match(/"content":"(4111|1111) "/g)).toHaveLength(4);
+    const { response_body_preview: preview } = await rowFor(response);
+    expect(preview).toContain('"content":"[number]');
+    expect(preview).toContain('"content":"now"');
+    expect(preview).not.toMatch(/4111|1111/);
   });
 });

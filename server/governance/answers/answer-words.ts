@@ -30,7 +30,7 @@ export function wordsOfPieces(conversation: Conversation, pieces: readonly Uint8
 }
 
 function textOfReply(reply: ConversationReply): string {
-  return reply.candidates.flatMap(({ parts }) => parts.map((part) => (part.kind === "tool_call" ? `${part.name} ${part.arguments}` : part.text))).join("\n\n");
+  return reply.candidates.flatMap(({ parts }) => parts.map((part) => (part.kind === "tool_call" ? `${part.name} ${part.arguments}` : part.kind === "picture" ? "" : part.text))).join("\n\n");
 }
 
 function textOfEvents(events: readonly ConversationEvent[]): string {

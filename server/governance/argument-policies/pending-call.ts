@@ -10,6 +10,7 @@ export class PendingCall {
   readonly group: string;
   private readonly isGoverned: (name: string) => boolean;
   private readonly names: string[] = [];
+  private id: string | null = null;
   private readonly wholes = new Set<string>();
   private pieces = "";
   private length = 0;
@@ -24,10 +25,9 @@ export class PendingCall {
     this.isGoverned = isGoverned;
   }
 
-  add({ name, place, form, scattered }: CallPiece): void {
+  add({ id, name, place, form, scattered }: CallPiece): void {
+    this.id ??= id ?? null;
     if (name !== null && !this.names.includes(name)) this.named(name);
-    // Of a call that waits for nothing, nothing is kept.
-    if (!this.held) return;
     if (scattered === true) this.giveUp("The arguments came in parts that cannot be put together.");
     const value: unknown = place === null ? undefined : place.holder[place.key];
     if (value === undefined || value === null) return;
@@ -37,6 +37,26 @@ export class PendingCall {
     if (this.unreadable !== null) return;
     if (form === "piece" && typeof value === "string") this.pieces += text;
     else if (text !== "") this.wholes.add(text);
+  }
+
+  /**
+   * Whether a named piece of its channel begins another call, as an id of its own tells. Only behind arguments that
+   * are whole, or not there at all: a client that goes by the channel would read anything else as one call.
+   */
+  endsBefore({ id }: CallPiece): boolean {
+    return id != null && this.id !== null && id !== this.id && this.unreadable === null && this.wholes.size === 0 && (this.isBlank || isWholeObject(this.pieces));
+  }
+
+  /** The call that begins behind this one. Where this one has no arguments, a client that goes by the channel may give it either name. */
+  next(name: string): PendingCall {
+    const next = new PendingCall(this.group, this.isGoverned);
+    if (this.isBlank) next.names.push(...this.names.filter((other) => other !== name));
+    next.named(name);
+    return next;
+  }
+
+  private get isBlank(): boolean {
+    return this.pieces.trim() === "";
   }
 
   giveUp(why: string): void {
@@ -68,3 +88,14 @@ export class PendingCall {
 
 /** The arguments may be told in pieces, once more when they are complete, and again with the call they belong to. */
 const LONGEST_TOLD = 4 * LONGEST_ARGUMENTS;
+
+/** An object and anything behind it are no JSON text together. */
+function isWholeObject(text: string): boolean {
+  if (!text.trimStart().startsWith("{")) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

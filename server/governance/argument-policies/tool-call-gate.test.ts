@@ -99,6 +99,46 @@ describe("frames", () => {
     }
   });
 
+  describe("of calls that all have the same index", () => {
+    const named = (id: string, name: string, text: string) => piece({ tool_calls: [{ index: 0, id, function: { name, arguments: text } }] });
+    const more = (text: string) => piece({ tool_calls: [{ index: 0, function: { arguments: text } }] });
+    const end = piece({}, "tool_calls");
+    const parsing = callUnder(policy("run", "deny", (text) => text.includes("bad") || (text !== "" && !isJson(text))));
+    const isJson = (text: string) => {
+      try {
+        JSON.parse(text);
+        return true;
+      } catch {
+        return false;
+      }
+    };
+
+    test.each([
+      [[named("a", "run", '{"q":'), more("1}"), named("b", "run", ""), more('{"q":2}'), end]],
+      [[named("a", "walk", "{}"), named("b", "run", '{"q":2}'), end]],
+      [[named("a", "run", '{"q":1}'), named("b", "walk", "bad"), end]],
+      [[named("a", "walk", ""), named("b", "run", '{"q":2}'), named("c", "run", "{}"), end]],
+      [[named("a", "run", ""), named("b", "run", '{"q":2}'), end]],
+    ])("are judged each by itself (%#)", (frames) => {
+      const { out, gate } = passed("chat", frames, parsing);
+      expect([gate.refusal, out.flat()]).toEqual([null, frames.map((each) => frame(each))]);
+    });
+
+    test.each([
+      [[named("a", "run", "{}"), named("b", "run", '{"q":"bad"}'), end]],
+      [[named("a", "run", '{"q":"bad"}'), named("b", "run", "{}"), end]],
+      [[named("a", "walk", "{}"), named("b", "run", '{"q":"bad"}'), end]],
+      [[named("a", "run", ""), named("b", "walk", '{"q":"bad"}'), end]],
+      [[named("a", "run", '{"q":'), named("b", "run", '"bad"}'), end]],
+      [[named("a", "walk", '{"q":"bad","x":'), named("b", "run", "{}}"), end]],
+      [[named("a", "walk", '"ba'), named("b", "run", 'd"'), end]],
+    ])("are denied whichever of them is bad, and however a client may read them (%#)", (frames) => {
+      const { out, gate } = passed("chat", frames, parsing);
+      expect(gate.refusal?.code).toBe("argument_policy_denied");
+      expect(out.flat().join("")).not.toContain('"name":"run"');
+    });
+  });
+
   test("that hold a text and a held call keep the texts behind them", () => {
     const mixed = { choices: [{ index: 0, delta: { content: "a", tool_calls: [{ index: 0, id: "c", function: { name: "run", arguments: "{}" } }] }, finish_reason: null }] };
     const frames = [mixed, piece({ content: "b" }), piece({}, "tool_calls")];

@@ -108,7 +108,12 @@ export class ToolCallGate {
 
   private take(piece: CallPiece): void {
     let pending = this.pending.get(piece.channel);
-    if (pending === undefined) {
+    if (pending !== undefined && piece.name !== null && pending.endsBefore(piece)) {
+      this.letGo ||= pending.held;
+      this.refusal ??= this.judge(pending);
+      pending = pending.next(piece.name);
+      this.pending.set(piece.channel, pending);
+    } else if (pending === undefined) {
       // What has no name of its own goes on with the call that was there.
       pending = (piece.name === null ? this.finished.get(piece.channel) : undefined) ?? new PendingCall(piece.group, (name) => this.isGoverned(name));
       this.pending.set(piece.channel, pending);

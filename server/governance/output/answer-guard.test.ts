@@ -81,6 +81,8 @@ describe("chat", () => {
       calls.push(calls.pop() + call.function.arguments);
     }
     expect(calls.map((given) => JSON.parse(given))).toEqual([{ to: "[REDACTED:email]" }, { to: "Oslo" }]);
+    const bare = through("chat", [named("a", ""), named("b", '{"to":"joe@example.com"}'), chunk(delta(0, {}, "tool_calls"))]).events.flatMap((event) => event.choices[0].delta.tool_calls ?? []);
+    expect(bare.map((call) => call.function.arguments)).toEqual(["", '{"to":"[REDACTED:email]"}']);
     const body = { choices: [{ index: 0, message: { tool_calls: ["joe@example.com", "Oslo"].map((to, at) => ({ index: 0, id: `c${at}`, function: { name: "mail", arguments: JSON.stringify({ to }) } })) }, finish_reason: "tool_calls" }] };
     new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT)).whole(body);
     expect(body.choices[0]?.message.tool_calls.map((call) => JSON.parse(call.function.arguments))).toEqual([{ to: "[REDACTED:email]" }, { to: "Oslo" }]);

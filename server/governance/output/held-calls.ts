@@ -7,6 +7,7 @@ const MOST_HELD_BYTES = 8 * 1024 * 1024;
 
 /** A tool call as its pieces make it. */
 export class HeldCall {
+  id: string | null = null;
   name: string | null = null;
   arguments = "";
   freeform = false;
@@ -16,6 +17,7 @@ export class HeldCall {
 
   add(piece: CallPiece): void {
     const { name, place, form } = piece;
+    this.id ??= piece.id ?? null;
     this.name ??= name;
     this.freeform ||= piece.freeform === true;
     if (place === null) return;
@@ -75,8 +77,8 @@ export class CallGroup {
     this.bytes += frame.bytes.byteLength;
     for (const piece of pieces) {
       let call = this.newest.get(piece.channel);
-      // Some servers give every call the same index: a name behind whole arguments is that of another call.
-      if (call === undefined || (piece.form === "piece" && piece.name !== null && call.isWhole)) {
+      // Some servers give every call the same index: a name with another id, or behind whole arguments, is that of another call.
+      if (call === undefined || (piece.form === "piece" && piece.name !== null && (call.isWhole || (piece.id != null && call.id !== null && piece.id !== call.id)))) {
         call = new HeldCall();
         this.newest.set(piece.channel, call);
         this.calls.push(call);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { previewOf, SentContent } from "./content.ts";
+import { ANSWER_FORMATS, type OutputForm } from "../output/answer-formats.ts";
+import { previewOf, SentContent, type StoreBodies } from "./content.ts";
 
 const CAP = 64 * 1024;
 
@@ -44,4 +45,52 @@ describe("what redaction takes out is not kept in part where the preview ends", 
 
 test("without bodies there is no preview", () => {
   expect(previewOf("text", "none")).toBeNull();
+});
+
+describe("what a streamed answer tells in pieces is redacted as the text it is", () => {
+  const FRAMES: Record<string, { form: OutputForm; frame: (text: string) => string; others: readonly string[] }> = {
+    chat: { form: { texts: ANSWER_FORMATS.chat, framing: "events" }, frame: (content) => `data: ${JSON.stringify({ id: "c", created: 1763712000, choices: [{ index: 0, delta: { content }, logprobs: { content: [{ token: content }] } }] })}\n\n`, others: [": ping\n\n", "data: [DONE]\n\n"] },
+    "chat's tool calls": { form: { texts: ANSWER_FORMATS.chat, framing: "events" }, frame: (text) => `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [{ index: 1, function: { arguments: text } }] } }] })}\n\n`, others: [] },
+    responses: { form: { texts: ANSWER_FORMATS.responses, framing: "events" }, frame: (delta) => `event: response.output_text.delta\ndata: ${JSON.stringify({ type: "response.output_text.delta", output_index: 1, content_index: 0, delta })}\n\n`, others: [] },
+    messages: { form: { texts: ANSWER_FORMATS.messages, framing: "events" }, frame: (text) => `event: content_block_delta\ndata: ${JSON.stringify({ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } })}\n\n`, others: ["event: ping\ndata: {\"type\":\"ping\"}\n\n"] },
+    gemini: { form: { texts: ANSWER_FORMATS.gemini, framing: "array" }, frame: (text) => `,\r\n${JSON.stringify({ candidates: [{ index: 0, content: { parts: [{ text }] } }] })}`, others: [] },
+  };
+  const stored = (wire: string, form: OutputForm, mode: StoreBodies = "redacted"): string => {
+    const sent = new SentContent(true);
+    for (let at = 0; at < wire.length; at += 700) sent.add(new TextEncoder().encode(wire.slice(at, at + 700)));
+    return sent.close(mode, form).preview ?? "";
+  };
+  const written = (name: string, texts: readonly string[]): string => {
+    const { frame, others } = FRAMES[name] as (typeof FRAMES)[string];
+    const wire = texts.map(frame).join("") + others.join("");
+    return name === "gemini" ? `[${wire.slice(3)}]` : wire;
+  };
+  const told = ["Write to ada.", "lovelace", "@exam", "ple.co.uk or pay ", "4111 1111", " 1111 ", "1111", " with sk-proj-abcdef", "ghijklmnopqrstuvwx", "."];
+
+  test.each(Object.keys(FRAMES))("%s", (name) => {
+    const { form } = FRAMES[name] as (typeof FRAMES)[string];
+    const preview = stored(written(name, told), form);
+    for (const part of ["ada", "lovelace", "ple.co", "4111", "1111", "sk-proj", "ghijk"]) expect(preview).not.toContain(part);
+    for (const word of ["[email]", "[number]", "[secret]", "Write to ", " or pay "]) expect(preview).toContain(word);
+    expect(stored(written(name, told), form, "full")).toBe(written(name, told));
+    const plain = written(name, ["Nothing ", "of ", "interest: 12", "34."]);
+    expect(stored(plain, form)).toBe(plain);
+  });
+
+  test("also at the end of what is kept, and whatever stands behind the last whole frame", () => {
+    const { form, frame } = FRAMES.messages as (typeof FRAMES)[string];
+    const before = Math.floor((CAP - 300) / frame("word ").length);
+    const wire = [...Array.from({ length: before }, () => "word "), ...told, ...Array.from({ length: 100 }, () => "word ")].map(frame).join("");
+    const preview = stored(wire, form);
+    for (const part of ["ada", "lovelace", "ple.co", "4111"]) expect(preview).not.toContain(part);
+    expect(preview.length).toBeGreaterThan(CAP - 5_000);
+    expect(stored(`${written("messages", told)}event: content_block_delta\ndata: {"type":"torn`, form)).toEndWith('{"type":"torn');
+  });
+
+  test("two choices side by side are two texts", () => {
+    const { form } = FRAMES.chat as (typeof FRAMES)[string];
+    const wire = [[0, "ada@exam"], [1, "nobody "], [0, "ple.com "], [1, "here"]].map(([index, content]) => `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`).join("");
+    expect(stored(wire, form)).not.toContain("ple.com");
+    expect(stored(wire, form)).toContain("nobody ");
+  });
 });

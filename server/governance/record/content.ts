@@ -1,6 +1,8 @@
 import { createHash, type Hash } from "node:crypto";
 import type { Call } from "../call.ts";
+import type { OutputForm } from "../output/answer-formats.ts";
 import { redact } from "./redaction.ts";
+import { redactedTexts } from "./streamed-preview.ts";
 
 export type StoreBodies = "full" | "redacted" | "none";
 
@@ -24,6 +26,11 @@ export function previewOf(content: string | Uint8Array, mode: StoreBodies): stri
   const begun = isCut ? (typeof content === "string" ? content.slice(0, most) : content.subarray(0, most)) : content;
   const text = typeof begun === "string" ? begun : decoder.decode(begun);
   if (mode === "full") return capped(text);
+  return cappedRedacted(text, isCut);
+}
+
+/** `isCut`: more came behind `text`, so that its end is there only to be looked at. */
+function cappedRedacted(text: string, isCut: boolean): string {
   const redacted = redact(text);
   return capped(isCut ? redacted.slice(0, -LOOKED_AHEAD) : redacted);
 }
@@ -62,8 +69,15 @@ export class SentContent {
     }
   }
 
-  /** Call once: it closes the hash. */
-  close(mode: StoreBodies): { hash: string; preview: string | null } {
-    return { hash: this.hash.digest("hex"), preview: mode === "none" ? null : previewOf(Buffer.concat(this.head), mode) };
+  /** Call once: it closes the hash. `form`: how an answer of a model tells its texts. */
+  close(mode: StoreBodies, form?: OutputForm): { hash: string; preview: string | null } {
+    return { hash: this.hash.digest("hex"), preview: mode === "none" ? null : this.preview(mode, form) };
+  }
+
+  private preview(mode: StoreBodies, form: OutputForm | undefined): string | null {
+    const head = Buffer.concat(this.head);
+    if (mode !== "redacted" || form === undefined) return previewOf(head, mode);
+    const most = PREVIEW_BYTES + LOOKED_AHEAD;
+    return cappedRedacted(decoder.decode(redactedTexts(head.subarray(0, most), form)), this.bytes > most);
   }
 }

@@ -1,6 +1,7 @@
 /**
  * What the `redacted` mode takes out of stored previews: personal data and credentials by their shape. It works on
- * wire text, so a value is replaced where it stands and the text around it stays readable.
+ * wire text, so a value is replaced where it stands and the text around it stays readable; what a streamed answer tells
+ * in pieces is looked at as the one text it is.
  */
 
 const EMAIL = /[\p{L}\p{N}._%+-]{1,64}@(?:[\p{L}\p{N}-]{1,63}\.){1,8}[\p{L}]{2,24}/gu;
@@ -22,15 +23,59 @@ const MAYBE_SECRET = /sk[-_]|gh[pousr]_|github_pat_|A[KSBC][IC]A|AIza|xox|eyJ/;
 const MAYBE_DIGITS = /\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d/;
 const MAYBE_IBAN = /[A-Z]{2}\d{2}/;
 
+const HAS_DIGIT = /\d\d/;
+
+interface Rule {
+  readonly maybe: (text: string) => boolean;
+  readonly pattern: RegExp;
+  /** Null leaves a match as it is. */
+  readonly instead: (match: string) => string | null;
+}
+
+const RULES: readonly Rule[] = [
+  { maybe: (text) => text.includes("PRIVATE KEY-----"), pattern: PRIVATE_KEY, instead: () => "[private_key]" },
+  { maybe: (text) => MAYBE_SECRET.test(text), pattern: SECRET, instead: () => "[secret]" },
+  { maybe: (text) => text.includes("@"), pattern: EMAIL, instead: () => "[email]" },
+  { maybe: (text) => HAS_DIGIT.test(text) && MAYBE_IBAN.test(text), pattern: IBAN, instead: () => "[iban]" },
+  { maybe: (text) => HAS_DIGIT.test(text) && MAYBE_DIGITS.test(text), pattern: DIGITS, instead: (match) => (IS_UNIX_TIME.test(match) ? null : "[number]") },
+];
+
 export function redact(text: string): string {
   let out = text;
-  if (out.includes("PRIVATE KEY-----")) out = out.replace(PRIVATE_KEY, "[private_key]");
-  if (MAYBE_SECRET.test(out)) out = out.replace(SECRET, "[secret]");
-  if (out.includes("@")) out = out.replace(EMAIL, "[email]");
-  if (!HAS_DIGIT.test(out)) return out;
-  if (MAYBE_IBAN.test(out)) out = out.replace(IBAN, "[iban]");
-  if (MAYBE_DIGITS.test(out)) out = out.replace(DIGITS, (match) => (IS_UNIX_TIME.test(match) ? match : "[number]"));
+  for (const { maybe, pattern, instead } of RULES) if (maybe(out)) out = out.replace(pattern, (match) => instead(match) ?? match);
   return out;
 }
 
-const HAS_DIGIT = /\d\d/;
+/** The same of a text in pieces: what takes a value's place stands in the piece the value begins in. */
+export function redactPieces(pieces: readonly string[]): readonly string[] {
+  let out = pieces;
+  for (const { maybe, pattern, instead } of RULES) {
+    const text = out.join("");
+    if (!maybe(text)) continue;
+    const found = [...text.matchAll(pattern)].flatMap(({ index, 0: match }) => {
+      const word = instead(match);
+      return word === null ? [] : [{ from: index, to: index + match.length, word }];
+    });
+    if (found.length > 0) out = replaced(out, found);
+  }
+  return out;
+}
+
+function replaced(pieces: readonly string[], found: readonly { readonly from: number; readonly to: number; readonly word: string }[]): string[] {
+  let next = 0;
+  let start = 0;
+  return pieces.map((piece) => {
+    const end = start + piece.length;
+    let kept = "";
+    let at = start;
+    for (let match = found[next]; match !== undefined && match.from < end; match = found[next]) {
+      if (match.from >= start) kept += piece.slice(at - start, match.from - start) + match.word;
+      at = Math.min(match.to, end);
+      if (match.to > end) break;
+      next++;
+    }
+    kept += piece.slice(at - start);
+    start = end;
+    return kept;
+  });
+}

@@ -123,7 +123,7 @@ async function translating(call: Call, conversation: Conversation, changes: Outb
       let outputCharacters = 0;
       for (const candidate of reply.candidates) {
         parts.signatures.keep(call, signedCalls(candidate));
-        for (const part of candidate.parts) outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.text.length;
+        for (const part of candidate.parts) outputCharacters += part.kind === "tool_call" ? part.arguments.length : part.kind === "picture" ? 0 : part.text.length;
       }
       return { body: encoder.encode(JSON.stringify(caller.writeReply(reply, context))), usage: reply.usage, outputCharacters };
     },

@@ -1,5 +1,5 @@
 import type { Usage } from "../usage.ts";
-import type { ConversationEvent, ConversationReply, StopReason } from "./reply.ts";
+import type { ConversationEvent, ConversationReply, PicturePart, StopReason } from "./reply.ts";
 import type { AssistantPart, Signature } from "./request.ts";
 
 /** Characters of a delta: near what models send at once. */
@@ -10,6 +10,10 @@ export function eventsOfReply(reply: ConversationReply): ConversationEvent[] {
   const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
   for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
     for (const [part, said] of parts.entries()) {
+      if (said.kind === "picture") {
+        events.push({ candidate, part, ...said });
+        continue;
+      }
       if (said.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: said.id, name: said.name });
       else events.push({ kind: "part_start", candidate, part, type: said.kind });
       for (const text of pieces(said.kind === "tool_call" ? said.arguments : said.text)) events.push({ kind: "delta", candidate, part, text });
@@ -43,7 +47,7 @@ interface Grown {
 }
 
 interface GrownCandidate {
-  readonly parts: Map<number, Grown>;
+  readonly parts: Map<number, Grown | PicturePart>;
   stop: { readonly reason: StopReason; readonly stopSequence: string | null; readonly stopDetail: string | null } | null;
 }
 
@@ -60,6 +64,7 @@ export function replyOfEvents(events: readonly ConversationEvent[]): Conversatio
       let candidate = candidates.get(event.candidate);
       if (candidate === undefined) candidates.set(event.candidate, (candidate = { parts: new Map(), stop: null }));
       if (event.kind === "stop") candidate.stop = event;
+      else if (event.kind === "picture") candidate.parts.set(event.part, { kind: "picture", mediaType: event.mediaType, base64: event.base64 });
       else if (event.kind === "part_start") candidate.parts.set(event.part, { start: event, text: "", signature: null, redacted: false });
       else grow(candidate.parts.get(event.part), event);
     }
@@ -67,13 +72,13 @@ export function replyOfEvents(events: readonly ConversationEvent[]): Conversatio
   const whole: ConversationReply["candidates"][number][] = [];
   for (const [index, { parts, stop }] of [...candidates].sort(([a], [b]) => a - b)) {
     if (stop === null) return null;
-    whole.push({ index, parts: [...parts].sort(([a], [b]) => a - b).map(([, part]) => partOf(part)), stop: stop.reason, stopSequence: stop.stopSequence, stopDetail: stop.stopDetail });
+    whole.push({ index, parts: [...parts].sort(([a], [b]) => a - b).map(([, part]) => ("kind" in part ? part : partOf(part))), stop: stop.reason, stopSequence: stop.stopSequence, stopDetail: stop.stopDetail });
   }
   return whole.length === 0 ? null : { id, candidates: whole, usage };
 }
 
-function grow(part: Grown | undefined, event: ConversationEvent): void {
-  if (part === undefined) return;
+function grow(part: Grown | PicturePart | undefined, event: ConversationEvent): void {
+  if (part === undefined || "kind" in part) return;
   if (event.kind === "delta") part.text += event.text;
   else if (event.kind === "signature") {
     part.signature = event.signature;

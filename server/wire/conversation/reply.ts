@@ -4,9 +4,23 @@ import type { AssistantPart, Signature } from "./request.ts";
 /** Why a model stopped, in no vendor's words. */
 export type StopReason = "end" | "length" | "tool_call" | "stop_sequence" | "filtered" | "refusal" | "pause" | "malformed";
 
+/** A picture the model made. */
+export interface PicturePart {
+  readonly kind: "picture";
+  readonly mediaType: string;
+  readonly base64: string;
+}
+
+/** What stands for a picture in a format whose answers have no place for one. */
+export function pictureNote(mediaType: string): string {
+  return `[The model made a picture (${mediaType}), which this format has no place for. Ask for it over chat completions or in the model's own format.]`;
+}
+
+export type ReplyPart = AssistantPart | PicturePart;
+
 export interface Candidate {
   readonly index: number;
-  readonly parts: readonly AssistantPart[];
+  readonly parts: readonly ReplyPart[];
   readonly stop: StopReason;
   /** Which of the caller's sequences stopped it, where the provider says. */
   readonly stopSequence: string | null;
@@ -34,6 +48,8 @@ export type ConversationEvent =
   /** More of a text, reasoning or refusal part, or of a tool call's arguments (JSON text in pieces). */
   | { readonly kind: "delta"; readonly candidate: number; readonly part: number; readonly text: string }
   | { readonly kind: "signature"; readonly candidate: number; readonly part: number; readonly signature: Signature; readonly redacted: boolean }
+  /** A part that comes at once. */
+  | { readonly kind: "picture"; readonly candidate: number; readonly part: number; readonly mediaType: string; readonly base64: string }
   | { readonly kind: "part_end"; readonly candidate: number; readonly part: number }
   | { readonly kind: "stop"; readonly candidate: number; readonly reason: StopReason; readonly stopSequence: string | null; readonly stopDetail: string | null }
   | { readonly kind: "usage"; readonly usage: Usage }

@@ -66,6 +66,7 @@ export class TranslatedStream implements StreamCodec {
       this.told = event.usage;
       this.lengthTold = this.outputLength;
     } else if (event.kind === "fault") this.providerError ??= event.fault.message;
+    else if (event.kind === "picture") this.begun = true;
     else if (event.kind === "stop") this.begun = this.stopped = true;
     else if (event.kind === "part_start" && event.type === "tool_call") this.begun = true;
   }

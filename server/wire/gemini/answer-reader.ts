@@ -6,6 +6,7 @@ import { readGeminiFault } from "./fault.ts";
 import { detailOf, readFinish } from "./finish-reasons.ts";
 import { member, numberIn, objectIn, objectsIn, textIn } from "./members.ts";
 import { Grounding } from "./grounding.ts";
+import { readMedia } from "./media.ts";
 import { readGeminiUsage } from "./usage.ts";
 
 interface CandidateState {
@@ -97,6 +98,11 @@ export class AnswerReader {
     const call = objectIn(part, "functionCall");
     const name = call === null ? null : textIn(call, "name");
     if (call !== null && name !== null) return this.call(state, call, name, signature);
+    const media = readMedia(part);
+    // A sketch beside its thoughts is not of the answer.
+    if (media !== null && media !== "private" && media.kind === "image" && "base64" in media.source && member(part, "thought") !== true) {
+      return [...this.close(state), { kind: "picture", candidate: state.index, part: state.parts++, mediaType: media.mediaType ?? "image/png", base64: media.source.base64 }];
+    }
     const text = textIn(part, "text") ?? "";
     if (text === "" && signature === null) return [];
     const type = member(part, "thought") === true ? "reasoning" : "text";

@@ -82,6 +82,8 @@ function gather(events: readonly ConversationEvent[]): ConversationReply & { fau
       open.add(key);
       if (event.type === "tool_call") parts.set(key, { kind: "tool_call", id: event.id, name: event.name, arguments: "" });
       else parts.set(key, { kind: event.type, text: "", ...(event.type === "reasoning" && { redacted: false }) });
+    } else if (event.kind === "picture") {
+      parts.set(key, { kind: "picture", mediaType: event.mediaType, base64: event.base64 });
     } else if (event.kind === "stop") {
       expect([...open].some((each) => each.startsWith(`${event.candidate}.`))).toBe(false);
       const own = [...parts].filter(([each]) => each.startsWith(`${event.candidate}.`)).map(([, part]) => part);
@@ -109,6 +111,10 @@ function eventsOf(reply: ConversationReply): ConversationEvent[] {
   const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
   for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
     for (const [part, each] of parts.entries()) {
+      if (each.kind === "picture") {
+        events.push({ candidate, part, ...each });
+        continue;
+      }
       if (each.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: each.id, name: each.name });
       else events.push({ kind: "part_start", candidate, part, type: each.kind });
       const text = each.kind === "tool_call" ? each.arguments : each.text;

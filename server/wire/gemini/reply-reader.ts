@@ -1,5 +1,4 @@
-import type { Candidate, ConversationEvent, ConversationReply } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { Candidate, ConversationEvent, ConversationReply, ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
 import { AnswerReader } from "./answer-reader.ts";
@@ -17,7 +16,7 @@ export function readGeminiAnswer(body: JsonObject): ConversationReply | null {
 }
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] };
-type Part = AssistantPart extends infer P ? (P extends unknown ? Writable<P> : never) : never;
+type Part = ReplyPart extends infer P ? (P extends unknown ? Writable<P> : never) : never;
 
 function fold(events: readonly ConversationEvent[]): ConversationReply {
   const parts = new Map<number, Part[]>();
@@ -36,12 +35,13 @@ function fold(events: readonly ConversationEvent[]): ConversationReply {
     if (event.kind === "start") id = event.id;
     else if (event.kind === "usage") usage = event.usage;
     else if (event.kind === "part_start") partsOf(event.candidate)[event.part] = emptyPart(event);
+    else if (event.kind === "picture") partsOf(event.candidate)[event.part] = { kind: "picture", mediaType: event.mediaType, base64: event.base64 };
     else if (event.kind === "stop") {
       const { reason: stop, stopSequence, stopDetail } = event;
-      candidates.push({ index: event.candidate, parts: partsOf(event.candidate) as AssistantPart[], stop, stopSequence, stopDetail });
+      candidates.push({ index: event.candidate, parts: partsOf(event.candidate) as ReplyPart[], stop, stopSequence, stopDetail });
     } else if (event.kind === "delta" || event.kind === "signature") {
       const part = partsOf(event.candidate)[event.part];
-      if (part === undefined) continue;
+      if (part === undefined || part.kind === "picture") continue;
       if (event.kind === "signature") Object.assign(part, { signature: event.signature });
       else if (part.kind === "tool_call") part.arguments += event.text;
       else part.text += event.text;

@@ -1,6 +1,5 @@
 import type { ReplyContext } from "../conversation/codec.ts";
-import type { Candidate, ConversationReply } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { Candidate, ConversationReply, PicturePart, ReplyPart } from "../conversation/reply.ts";
 import { isObject, type JsonObject } from "../document.ts";
 import type { Usage } from "../usage.ts";
 import { argumentsOf, writeAssistantPart } from "./assistant-writer.ts";
@@ -36,7 +35,7 @@ export function showsThoughts(request: JsonObject): boolean {
 }
 
 /** Arguments that are no object cannot be said here: the call is left out, and the candidate ends as a malformed one. */
-export function isMalformedCall(part: AssistantPart): boolean {
+export function isMalformedCall(part: ReplyPart): boolean {
   return part.kind === "tool_call" && argumentsOf(part.arguments) === null;
 }
 
@@ -45,9 +44,13 @@ export const MALFORMED: Pick<Candidate, "stop" | "stopDetail"> = {
   stopDetail: "MALFORMED_FUNCTION_CALL: the arguments of a tool call are not a JSON object",
 };
 
+export function pictureMember({ mediaType, base64 }: Pick<PicturePart, "mediaType" | "base64">): JsonObject {
+  return { inlineData: { mimeType: mediaType, data: base64 } };
+}
+
 function writeCandidate(candidate: Candidate, visible: boolean): JsonObject {
   const shown = candidate.parts.filter((part) => !isMalformedCall(part) && (visible || part.kind !== "reasoning"));
-  const parts = shown.map(writeAssistantPart).filter((part) => part !== null);
+  const parts = shown.map((part) => (part.kind === "picture" ? pictureMember(part) : writeAssistantPart(part))).filter((part) => part !== null);
   const { stop, stopDetail } = candidate.stop === "tool_call" && candidate.parts.some(isMalformedCall) ? MALFORMED : candidate;
   const withheld = parts.length === 0 && (stop === "filtered" || stop === "refusal");
   // Clients look at the first part without asking whether there is one.

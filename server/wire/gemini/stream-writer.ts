@@ -7,7 +7,7 @@ import type { Usage } from "../usage.ts";
 import { thoughtSignature, writeAssistantPart } from "./assistant-writer.ts";
 import { writeGeminiFault } from "./fault.ts";
 import { writeFinish } from "./finish-reasons.ts";
-import { envelope, isMalformedCall, MALFORMED, showsThoughts } from "./reply-writer.ts";
+import { envelope, isMalformedCall, MALFORMED, pictureMember, showsThoughts } from "./reply-writer.ts";
 
 type PartStart = ConversationEvent & { kind: "part_start" };
 
@@ -67,6 +67,8 @@ export class GeminiStreamWriter implements StreamWriter {
       case "stop":
         this.stops.set(event.candidate, { reason: event.reason, detail: event.stopDetail });
         return "";
+      case "picture":
+        return this.piece(event.candidate, pictureMember(event));
       case "fault":
         return this.framing.frame(writeGeminiFault(event.fault));
       default:

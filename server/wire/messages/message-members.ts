@@ -1,5 +1,5 @@
 import type { ReplyContext } from "../conversation/codec.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import { pictureNote, type ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { toolInput } from "./tool-input.ts";
 
@@ -20,7 +20,7 @@ export function toolUseBlock(id: string, name: string, input: JsonObject): JsonO
 }
 
 /** The block a part is in an answer; null for a part that shows nothing. Signatures of other vendors stay out. */
-export function replyBlock(part: AssistantPart): JsonObject | null {
+export function replyBlock(part: ReplyPart): JsonObject | null {
   switch (part.kind) {
     case "text":
     case "refusal":
@@ -30,6 +30,8 @@ export function replyBlock(part: AssistantPart): JsonObject | null {
       if (part.redacted) return signature === "" ? null : { type: "redacted_thinking", data: signature };
       return part.text === "" && signature === "" ? null : { type: "thinking", thinking: part.text, signature };
     }
+    case "picture":
+      return textBlock(pictureNote(part.mediaType));
     case "tool_call":
       return toolUseBlock(part.id, part.name, toolInput(part.arguments));
   }

@@ -1,5 +1,5 @@
 import type { ReplyContext, StreamWriter } from "../conversation/codec.ts";
-import type { ConversationEvent } from "../conversation/reply.ts";
+import { type ConversationEvent, pictureNote } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
@@ -55,6 +55,10 @@ export class MessagesStreamWriter implements StreamWriter {
         return frame("error", writeFault(event.fault));
       case "part_start":
         return this.start(null) + this.begin(event);
+      case "picture": {
+        const at = { candidate: 0, part: event.part } as const;
+        return this.start(null) + this.begin({ kind: "part_start", ...at, type: "text" }) + this.grow({ kind: "delta", ...at, text: pictureNote(event.mediaType) }) + this.end(event.part);
+      }
       case "delta":
       case "signature":
         return this.grow(event);

@@ -122,6 +122,7 @@ export function eventsOf(reply: ConversationReply, size: number): ConversationEv
   const events: ConversationEvent[] = [{ kind: "start", id: reply.id }];
   for (const { index: candidate, parts, stop, stopSequence, stopDetail } of reply.candidates) {
     parts.forEach((said, part) => {
+      if (said.kind === "picture") return events.push({ candidate, part, ...said });
       if (said.kind === "tool_call") events.push({ kind: "part_start", candidate, part, type: "tool_call", id: said.id, name: said.name });
       else events.push({ kind: "part_start", candidate, part, type: said.kind });
       const whole = [...(said.kind === "tool_call" ? said.arguments : said.text)];

@@ -54,7 +54,7 @@ function messageContents(message: JsonObject, index: number, contents: ContentsL
     const custom = objectOf(call.custom);
     const holder = custom ?? objectOf(call.function);
     const key = custom === null ? "arguments" : "input";
-    contents.calls.push({ channel, group, name: filledOf(holder?.name), place: holder === null ? null : { holder, key }, form: formOf(holder?.[key]), freeform: custom !== null });
+    contents.calls.push({ channel, group, id: filledOf(call.id), name: filledOf(holder?.name), place: holder === null ? null : { holder, key }, form: formOf(holder?.[key]), freeform: custom !== null });
   }
   const legacy = objectOf(message.function_call);
   if (legacy !== null) contents.calls.push({ channel: `${group}.function`, group, name: filledOf(legacy.name), place: { holder: legacy, key: "arguments" }, form: formOf(legacy.arguments) });

@@ -1,6 +1,8 @@
+import type { PicturePart } from "../conversation/reply.ts";
 import type { AssistantPart, CacheHint } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
+import { sourceOfUrl } from "./data-url.ts";
 import { filledOf, listOf, objectOf, objectsOf, textOf } from "./loose-fields.ts";
 
 /** What an assistant message says in its texts, in order: reasoning first, as vendors mean it. */
@@ -54,6 +56,14 @@ export function argumentsText(value: unknown): string {
 function isNothing(args: string): boolean {
   const said = args.trim();
   return said === "" || said === "null";
+}
+
+/** The pictures of a message or of a piece of one, as OpenRouter gives them. */
+export function pictures(message: JsonObject): PicturePart[] {
+  return [...objectsOf(message.images)].flatMap(([image]) => {
+    const from = sourceOfUrl(textOf(objectOf(image.image_url)?.url) ?? "");
+    return from !== null && "base64" in from.source ? [{ kind: "picture", mediaType: from.mediaType ?? "image/png", base64: from.source.base64 }] : [];
+  });
 }
 
 /** The function calls of a message. `mint` gives the id of a call that came without. Calls of other kinds are left out. */

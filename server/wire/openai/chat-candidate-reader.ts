@@ -1,7 +1,7 @@
 import type { ConversationEvent } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-id.ts";
-import { argumentsText, contentPieces } from "./chat-assistant-reader.ts";
+import { argumentsText, contentPieces, pictures } from "./chat-assistant-reader.ts";
 import { stopReason } from "./chat-stop.ts";
 import { filledOf, objectOf, objectsOf, textOf, wholeOf } from "./loose-fields.ts";
 
@@ -44,6 +44,10 @@ export class CandidateReader {
       this.piece("reasoning", filledOf(delta.reasoning_content) ?? filledOf(delta.reasoning));
       for (const { kind, text } of contentPieces(delta.content)) this.piece(kind, text);
       this.piece("refusal", filledOf(delta.refusal));
+      for (const { mediaType, base64 } of pictures(delta)) {
+        this.endText();
+        this.emit({ kind: "picture", candidate: this.index, part: this.parts++, mediaType, base64 });
+      }
       for (const [fragment] of objectsOf(delta.tool_calls)) this.fragment(fragment);
     }
     if (filledOf(choice.finish_reason) !== null) this.stop(choice.finish_reason, filledOf(choice.stop_reason), filledOf(choice.stop_detail));

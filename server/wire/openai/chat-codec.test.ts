@@ -7,6 +7,7 @@ import type { AssistantPart, ConversationRequest, Turn } from "../conversation/r
 import type { JsonObject } from "../document.ts";
 import { cut, cuts, mutated, replyOf } from "./arbitrary-conversations.ts";
 import { chatCodec } from "./chat-codec.ts";
+import { responsesCodec } from "../responses/responses-codec.ts";
 import { fixturesOf } from "./fixture-files.ts";
 
 const fixtures = fixturesOf(import.meta.url);
@@ -331,22 +332,26 @@ describe("what other formats ask for and chat cannot say", () => {
   });
 
   test.each([
-    ["gpt-5.2", "none", []],
-    ["openai/gpt-5.1-2025-11-13", "none", []],
-    ["gpt-5-mini", "minimal", ["reasoning"]],
-    ["gpt-5.2-pro", undefined, ["reasoning"]],
-    ["o4-mini", undefined, ["reasoning"]],
-    ["mistral-large-latest", undefined, ["reasoning"]],
-    ["gpt-4o", undefined, []],
-    ["gpt-5.1-chat-latest", undefined, []],
-  ])("switched off elsewhere, %s is told of reasoning what it takes", (name, effort, dropped) => {
-    const written = chatCodec.writeRequest({ ...NOTHING_SAID, turns: [hello], reasoning: { effort: "none", budgetTokens: 0, visible: null } }, { name, maxOutputTokens: null });
-    expect(written).toMatchObject({ dropped });
-    expect("body" in written && written.body.reasoning_effort).toBe(effort as never);
+    ["gpt-5.6", "none"],
+    ["openai/gpt-5.1-2025-11-13", "none"],
+    ["gpt-5-mini-2025-08-07", "minimal"],
+    ["gpt-5.2-pro", undefined],
+    ["gpt-5-chat-latest", undefined],
+    ["gpt-4o", undefined],
+    ["o3", undefined],
+    ["mistral-large-latest", undefined],
+  ])("no reasoning is asked of %s with the effort %p", (name, effort) => {
+    for (const [codec, members] of [[chatCodec, { reasoning_effort: effort }], [responsesCodec, { reasoning: { effort } }]] as const) {
+      const written = codec.writeRequest({ ...NOTHING_SAID, turns: [hello], reasoning: { effort: "none", budgetTokens: 0, visible: null } }, { name, maxOutputTokens: null });
+      if (effort === undefined) {
+        expect(written).toMatchObject({ dropped: ["reasoning"] });
+        expect(Object.keys("body" in written ? written.body : {})).not.toContain(Object.keys(members)[0]);
+      } else expect(written).toMatchObject({ body: members, dropped: [] });
+    }
   });
 
-  test("an effort that OpenAI's caller names is the model's own matter", () => {
-    expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).toMatchObject({ body: { reasoning_effort: "none" } });
+  test("an effort of none that the caller named is passed on to any model", () => {
+    expect(write({ reasoning: { effort: "none", budgetTokens: null, visible: null } })).toMatchObject({ body: { reasoning_effort: "none" }, dropped: [] });
   });
 });
 

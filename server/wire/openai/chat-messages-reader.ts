@@ -1,7 +1,7 @@
 import type { TextPart, ToolResultPart, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-id.ts";
-import { assistantTexts, functionCalls } from "./chat-assistant-reader.ts";
+import { assistantTexts, functionCalls, pictures } from "./chat-assistant-reader.ts";
 import { contentParts, textParts } from "./chat-content-reader.ts";
 import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
@@ -48,6 +48,7 @@ export function readMessages(messages: unknown, report: ReadReport): { instructi
 function callsOf(message: JsonObject, field: string, place: number, report: ReadReport) {
   if (objectOf(message.audio) !== null) report.refuse(`${field}.audio`, NOT_ELSEWHERE);
   if (objectOf(message.function_call) !== null) report.refuse(`${field}.function_call`, "is the older form of tool calls: send it in `tool_calls`");
+  if (pictures(message).length > 0) report.drop(`${field}.images`);
   for (const [call, i] of objectsOf(message.tool_calls)) {
     if (objectOf(call.function) === null) report.refuse(`${field}.tool_calls[${i}]`, `${NOT_ELSEWHERE}: only function calls have one`);
   }

@@ -1,7 +1,7 @@
 import type { Candidate, ConversationReply } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-id.ts";
-import { assistantTexts, functionCalls } from "./chat-assistant-reader.ts";
+import { assistantTexts, functionCalls, pictures } from "./chat-assistant-reader.ts";
 import { stopReason } from "./chat-stop.ts";
 import { filledOf, objectOf, objectsOf, wholeOf } from "./loose-fields.ts";
 import { usageOf } from "./usage.ts";
@@ -15,7 +15,7 @@ export function readReply(body: JsonObject): ConversationReply | null {
     const message = objectOf(choice.message) ?? {};
     const index = wholeOf(choice.index) ?? place;
     const calls = functionCalls(message, (call) => mintCallId(id, index, call));
-    const parts = [...assistantTexts(message), ...calls];
+    const parts = [...assistantTexts(message), ...pictures(message), ...calls];
     const stopSequence = filledOf(choice.stop_reason);
     const stop = stopReason(choice.finish_reason, { calls: calls.length > 0, refusal: parts.some(({ kind }) => kind === "refusal") });
     candidates.push({ index, parts, stop: stop === "end" && stopSequence !== null ? "stop_sequence" : stop, stopSequence, stopDetail: filledOf(choice.stop_detail) });

@@ -1,5 +1,5 @@
 import type { ReplyContext } from "../conversation/codec.ts";
-import type { Candidate, ConversationReply } from "../conversation/reply.ts";
+import type { Candidate, ConversationReply, PicturePart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { finishReason, refusalNote } from "./chat-stop.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
@@ -7,7 +7,7 @@ import { usageMember } from "./usage.ts";
 
 /**
  * A whole chat completion. Beside OpenAI's own members a message may carry `reasoning_content`, as most servers of this
- * format do, and a choice `stop_detail`: what the provider said about a refusal, a filter or a call it could not form.
+ * format do, `images` as OpenRouter gives them, and a choice `stop_detail`: what the provider said about a refusal, a filter or a call it could not form.
  */
 export function writeReply(reply: ConversationReply, context: ReplyContext): JsonObject {
   const body: JsonObject = {
@@ -27,6 +27,7 @@ function choiceMember(candidate: Candidate): JsonObject {
   let reasoning = "";
   let refusal = refusalNote(candidate) ?? "";
   const calls: JsonObject[] = [];
+  const images: JsonObject[] = [];
   const ids = new UniqueCallIds();
   for (const part of candidate.parts) {
     if (part.kind === "text") {
@@ -34,13 +35,19 @@ function choiceMember(candidate: Candidate): JsonObject {
       texts++;
     } else if (part.kind === "reasoning") reasoning += part.text;
     else if (part.kind === "refusal") refusal += part.text;
+    else if (part.kind === "picture") images.push(imageMember(part, images.length));
     else calls.push({ id: ids.of(part.id), type: "function", function: { name: part.name, arguments: part.arguments } });
   }
   const message: JsonObject = { role: "assistant", content: texts > 0 || (calls.length === 0 && refusal === "") ? text : null, refusal: refusal === "" ? null : refusal };
   if (reasoning !== "") message.reasoning_content = reasoning;
+  if (images.length > 0) message.images = images;
   if (calls.length > 0) message.tool_calls = calls;
   const choice: JsonObject = { index: candidate.index, message, logprobs: null, finish_reason: finishReason(candidate.stop, candidate.parts.some(({ kind }) => kind === "refusal")) };
   if (candidate.stopSequence !== null) choice.stop_reason = candidate.stopSequence;
   if (candidate.stopDetail !== null) choice.stop_detail = candidate.stopDetail;
   return choice;
+}
+
+export function imageMember({ mediaType, base64 }: Pick<PicturePart, "mediaType" | "base64">, index: number): JsonObject {
+  return { index, type: "image_url", image_url: { url: `data:${mediaType};base64,${base64}` } };
 }

@@ -2,7 +2,7 @@ import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { writeMessages } from "./chat-messages-writer.ts";
-import { writtenEffort } from "./function-tools.ts";
+import { effortFor } from "./reasoning-effort.ts";
 import { WriteReport } from "./write-report.ts";
 
 /** A conversation as a chat completion request; a streamed one asks for its usage, which metering stands on. */
@@ -26,7 +26,7 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
     frequency_penalty: request.frequencyPenalty,
     n: request.candidates,
     user: request.endUser,
-    reasoning_effort: request.reasoning === null ? null : writtenEffort(request.reasoning, target.name, report),
+    reasoning_effort: request.reasoning === null ? null : effortFor(request.reasoning, target.name, report),
   };
   for (const [name, value] of Object.entries(said)) if (value !== null) body[name] = value;
   if (request.stop.length > 0) body.stop = [...request.stop];

@@ -4,6 +4,7 @@ import type { JsonObject } from "../document.ts";
 import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
 import { finishReason, refusalNote } from "./chat-stop.ts";
+import { imageMember } from "./chat-reply-writer.ts";
 import { writeFault } from "./fault.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 import { usageMember } from "./usage.ts";
@@ -14,6 +15,7 @@ interface Written {
   /** Of each part that is a tool call: its index in `tool_calls`, and whether its arguments have begun. */
   readonly calls: Map<number, { readonly index: number; filled: boolean }>;
   readonly ids: UniqueCallIds;
+  images: number;
 }
 
 const MEMBER_OF: Readonly<Record<string, string>> = { text: "content", reasoning: "reasoning_content", refusal: "refusal" };
@@ -39,6 +41,11 @@ export class ChatStreamWriter implements StreamWriter {
         return this.opened(event.candidate) + this.partStart(event);
       case "delta":
         return this.delta(event);
+      case "picture": {
+        const head = this.opened(event.candidate);
+        const written = this.written(event.candidate);
+        return head + this.piece(event.candidate, { images: [imageMember(event, written.images++)] });
+      }
       case "part_end": {
         const call = this.written(event.candidate).calls.get(event.part);
         // A call without arguments has the empty object: clients parse what they were given.
@@ -98,7 +105,7 @@ export class ChatStreamWriter implements StreamWriter {
 
   private written(candidate: number): Written {
     let written = this.candidates.get(candidate);
-    if (written === undefined) this.candidates.set(candidate, (written = { kinds: new Map(), calls: new Map(), ids: new UniqueCallIds() }));
+    if (written === undefined) this.candidates.set(candidate, (written = { kinds: new Map(), calls: new Map(), ids: new UniqueCallIds(), images: 0 }));
     return written;
   }
 

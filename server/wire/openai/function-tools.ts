@@ -1,10 +1,9 @@
-import { EFFORTS, type Effort, type OutputFormat, type Reasoning, type Tool, type ToolChoice } from "../conversation/request.ts";
+import { EFFORTS, type Effort, type OutputFormat, type Tool, type ToolChoice } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { booleanOf, filledOf, objectOf, objectsOf, stringOf } from "./loose-fields.ts";
 import { toolName } from "./offered-tools.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
-import type { WriteReport } from "./write-report.ts";
 
 /** Where a format keeps the members of a function tool: chat inside `function`, Responses in the tool itself. */
 export type ToolBody = (tool: JsonObject) => JsonObject | null;
@@ -61,30 +60,4 @@ export function readEffort(value: unknown, field: string, report: ReadReport): E
   const effort = EFFORTS.find((known) => known === value) ?? null;
   if (effort === null) report.refuse(field, `must be one of ${EFFORTS.join(", ")}`);
   return effort;
-}
-
-/** Takes no reasoning effort, and does not reason. */
-const ANSWERS_AT_ONCE = /gpt-(?:3|4)|gpt-5.*-chat/;
-const LEAST_EFFORTS: readonly (readonly [RegExp, Effort])[] = [
-  [/gpt-5\.\d(?!.*-(?:codex|pro))/, "none"],
-  [/gpt-5(?!\.\d|.*-(?:codex|pro))/, "minimal"],
-];
-
-/**
- * The effort to ask `model` for, null to leave it to the model. A caller of another format who wants no reasoning means
- * every model, and many refuse to be told `none`, so that only those are that are known to take it.
- */
-export function writtenEffort({ effort, budgetTokens }: Reasoning, model: string, report: WriteReport): Effort | null {
-  if (budgetTokens !== 0) return effort ?? effortOfBudget(budgetTokens);
-  if (ANSWERS_AT_ONCE.test(model)) return null;
-  const least = LEAST_EFFORTS.find(([known]) => known.test(model))?.[1] ?? null;
-  if (least !== "none") report.drop("reasoning");
-  return least;
-}
-
-/** Effort for a caller who counted reasoning in tokens. */
-function effortOfBudget(tokens: number | null): Effort | null {
-  if (tokens === null || tokens < 0) return null;
-  if (tokens <= 4096) return "low";
-  return tokens <= 16_384 ? "medium" : "high";
 }

@@ -44,7 +44,8 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
         if (turns.length === 0) instructions.push(...texts);
         else turns.push({ role: "system", parts: texts });
       }
-    } else if (item.type !== "item_reference") report.refuse(field, `${NOT_ELSEWHERE}: an item of type ${JSON.stringify(item.type)}`);
+    } else if (item.type === "image_generation_call") report.drop(field);
+    else if (item.type !== "item_reference") report.refuse(field, `${NOT_ELSEWHERE}: an item of type ${JSON.stringify(item.type)}`);
   }
   return { instructions, turns };
 }

@@ -1,3 +1,4 @@
+import type { PicturePart } from "../conversation/reply.ts";
 import type { AssistantPart, ReasoningPart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { argumentsText } from "../openai/chat-assistant-reader.ts";
@@ -33,6 +34,12 @@ export function reasoningPart(item: JsonObject): ReasoningPart | null {
 export function callPart(item: JsonObject, mint: () => string): AssistantPart | null {
   const name = filledOf(item.name);
   return name === null ? null : { kind: "tool_call", id: filledOf(item.call_id) ?? filledOf(item.id) ?? mint(), name, arguments: argumentsText(item.arguments) };
+}
+
+/** What the vendor's picture tool made; null when it made nothing. */
+export function picturePart(item: JsonObject): PicturePart | null {
+  const base64 = item.type === "image_generation_call" ? filledOf(item.result) : null;
+  return base64 === null ? null : { kind: "picture", mediaType: `image/${filledOf(item.output_format) ?? "png"}`, base64 };
 }
 
 function joined(parts: unknown): string {

@@ -1,5 +1,5 @@
 import type { ReplyContext } from "../conversation/codec.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { PicturePart, ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { UniqueCallIds } from "../conversation/unique-call-ids.ts";
 
@@ -21,6 +21,11 @@ export function callItem(id: string, call: { readonly id: string; readonly name:
   return { id, type: "function_call", call_id: call.id, name: call.name, arguments: call.arguments, status };
 }
 
+/** The item in which the vendor's own picture tool gives what it made. */
+export function pictureItem(id: string, { base64, mediaType }: Pick<PicturePart, "base64" | "mediaType">): JsonObject {
+  return { id, type: "image_generation_call", status: "completed", output_format: mediaType.replace("image/", ""), result: base64 };
+}
+
 export function reasoningItem(id: string, text: string, sealed: string | null): JsonObject {
   return { id, type: "reasoning", summary: text === "" ? [] : [{ type: "summary_text", text }], ...(sealed === null ? {} : { encrypted_content: sealed }) };
 }
@@ -34,13 +39,13 @@ export class ItemIds {
     this.callId = callId;
   }
 
-  item(prefix: "msg" | "fc" | "rs", index: number): string {
+  item(prefix: "msg" | "fc" | "rs" | "ig", index: number): string {
     return `${prefix}_${this.callId}${index.toString().padStart(2, "0")}`;
   }
 }
 
 /** The output of a whole answer: each part is an item of its own. `cut`: it ended in the middle of the last. */
-export function outputItems(parts: readonly AssistantPart[], cut: boolean, context: ReplyContext): JsonObject[] {
+export function outputItems(parts: readonly ReplyPart[], cut: boolean, context: ReplyContext): JsonObject[] {
   const ids = new ItemIds(context);
   const items: JsonObject[] = [];
   for (const [i, part] of parts.entries()) {
@@ -55,6 +60,9 @@ export function outputItems(parts: readonly AssistantPart[], cut: boolean, conte
         break;
       case "tool_call":
         items.push(callItem(ids.item("fc", index), { ...part, id: ids.calls.of(part.id) }, status));
+        break;
+      case "picture":
+        items.push(pictureItem(ids.item("ig", index), part));
         break;
       case "reasoning": {
         const sealed = part.signature?.family === "openai" ? part.signature.value : null;

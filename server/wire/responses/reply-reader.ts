@@ -1,9 +1,8 @@
-import type { ConversationReply, StopReason } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { ConversationReply, ReplyPart, StopReason } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "../openai/call-id.ts";
 import { filledOf, objectOf, objectsOf } from "../openai/loose-fields.ts";
-import { callPart, messageParts, reasoningPart } from "./output-item-reader.ts";
+import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
 import { usageOf } from "./usage.ts";
 
 /** A whole response; null when it is not one, or not one that has come to an end of its own. */
@@ -15,11 +14,11 @@ export function readReply(body: JsonObject): ConversationReply | null {
 }
 
 /** The parts of the output, in order; items of tools the gateway did not ask for are left out. */
-export function outputParts(output: unknown, id: string | null): AssistantPart[] {
-  const parts: AssistantPart[] = [];
+export function outputParts(output: unknown, id: string | null): ReplyPart[] {
+  const parts: ReplyPart[] = [];
   for (const [item, place] of objectsOf(output)) {
     if (item.type === "message") parts.push(...messageParts(item.content));
-    const part = item.type === "reasoning" ? reasoningPart(item) : item.type === "function_call" ? callPart(item, () => mintCallId(id, place)) : null;
+    const part = item.type === "reasoning" ? reasoningPart(item) : item.type === "function_call" ? callPart(item, () => mintCallId(id, place)) : picturePart(item);
     if (part !== null) parts.push(part);
   }
   return parts;

@@ -1,7 +1,7 @@
 import type { RequestWritten, TargetModel } from "../conversation/codec.ts";
 import type { ConversationRequest, OutputFormat, Reasoning, Tool, ToolChoice } from "../conversation/request.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
-import { writtenEffort } from "../openai/function-tools.ts";
+import { effortFor } from "../openai/reasoning-effort.ts";
 import { WriteReport } from "../openai/write-report.ts";
 import { writeItems } from "./items-writer.ts";
 
@@ -28,14 +28,14 @@ export function writeRequest(request: ConversationRequest, target: TargetModel):
   if (request.output !== null) body.text = { format: outputFormat(request.output) };
   if (request.endUser !== null) body.safety_identifier = request.endUser;
   if (request.stream) body.stream = true;
-  writeReasoning(request, target.name, body, report);
+  writeReasoning(request, body, report);
   reportMissing(request, report);
   return report.unsupported.length > 0 ? { unsupported: report.unsupported } : { body, dropped: report.dropped };
 }
 
 /** Models that do not reason refuse to be asked for sealed reasoning, so it is asked for only where reasoning is. */
-function writeReasoning({ reasoning, turns }: ConversationRequest, model: string, body: JsonObject, report: WriteReport): void {
-  const members = reasoning === null ? {} : reasoningMembers(reasoning, model, report);
+function writeReasoning({ reasoning, turns }: ConversationRequest, body: JsonObject, report: WriteReport): void {
+  const members = reasoning === null ? {} : reasoningMembers(reasoning, String(body.model), report);
   if (Object.keys(members).length > 0) body.reasoning = members;
   const sealed = turns.some(({ role, parts }) => role === "assistant" && parts.some((part) => part.kind === "reasoning" && part.signature?.family === "openai"));
   if (sealed || (Object.keys(members).length > 0 && members.effort !== "none")) body.include = ["reasoning.encrypted_content"];
@@ -43,7 +43,7 @@ function writeReasoning({ reasoning, turns }: ConversationRequest, model: string
 
 function reasoningMembers(reasoning: Reasoning, model: string, report: WriteReport): JsonObject {
   const members: JsonObject = {};
-  const wanted = writtenEffort(reasoning, model, report);
+  const wanted = effortFor(reasoning, model, report);
   if (wanted !== null) members.effort = wanted;
   if (reasoning.visible === true) members.summary = "auto";
   return members;

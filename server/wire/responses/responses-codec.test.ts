@@ -271,13 +271,6 @@ describe("what other formats ask for and Responses cannot say", () => {
     expect("unsupported" in result ? result.unsupported.map((problem) => problem.feature) : []).toEqual([feature] as never);
   });
 
-  test("tells a model of reasoning that is switched off elsewhere what it takes", () => {
-    const off = (name: string) => responsesCodec.writeRequest({ ...NOTHING_SAID, turns: [hello], reasoning: { effort: null, budgetTokens: 0, visible: null } }, { name, maxOutputTokens: null });
-    expect(off("gpt-5.2")).toMatchObject({ body: { reasoning: { effort: "none" } }, dropped: [] });
-    expect(off("o3")).toMatchObject({ dropped: ["reasoning"] });
-    expect(off("o3")).not.toHaveProperty("body.reasoning");
-  });
-
   test("asks for sealed reasoning only where reasoning is asked for, and sends back only what OpenAI sealed", () => {
     expect(write({})).toMatchObject({ body: { store: false } });
     expect(write({})).not.toHaveProperty("body.include");

@@ -1,10 +1,10 @@
-import type { ConversationEvent } from "../conversation/reply.ts";
-import type { AssistantPart } from "../conversation/request.ts";
+import type { ConversationEvent, PicturePart, ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "../openai/call-id.ts";
 import { EventReader } from "../openai/event-reader.ts";
 import { readFault, statusOf } from "../openai/fault.ts";
 import { filledOf, objectOf, stringOf, wholeOf } from "../openai/loose-fields.ts";
+import { picturePart } from "./output-item-reader.ts";
 import { outputParts, stopReason } from "./reply-reader.ts";
 import { ItemReader, type PartSink } from "./stream-item-reader.ts";
 import { usageOf } from "./usage.ts";
@@ -41,6 +41,7 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
       case "response.output_item.added":
         return this.item(event).added(objectOf(event.item) ?? {});
       case "response.output_item.done":
+        this.picture(picturePart(objectOf(event.item) ?? {}));
         return this.item(event).done(objectOf(event.item) ?? {});
       case "response.output_text.delta":
         return this.item(event).text("text", wholeOf(event.content_index) ?? 0, stringOf(event.delta));
@@ -112,7 +113,14 @@ export class ResponsesStreamReader extends EventReader implements PartSink {
     this.closed = true;
   }
 
-  private whole(part: AssistantPart): void {
+  private picture(part: PicturePart | null): void {
+    if (part === null) return;
+    this.start();
+    this.emit({ candidate: 0, part: this.kinds.push(part) - 1, ...part });
+  }
+
+  private whole(part: ReplyPart): void {
+    if (part.kind === "picture") return this.picture(part);
     const number = part.kind === "tool_call" ? this.beginCall(part.id, part.name) : this.beginPart(part.kind);
     const text = part.kind === "tool_call" ? part.arguments : part.text;
     if (text !== "") this.emit({ kind: "delta", candidate: 0, part: number, text });

@@ -4,7 +4,7 @@ import type { JsonObject } from "../document.ts";
 import { refusalNote } from "../openai/chat-stop.ts";
 import { lineJson } from "../sse-frames.ts";
 import type { Usage } from "../usage.ts";
-import { ItemIds } from "./output-items.ts";
+import { ItemIds, pictureItem } from "./output-items.ts";
 import { ending, isCut, type ResponseState, responseObject } from "./response-object.ts";
 import { type ItemEvent, ItemWriter } from "./stream-item-writer.ts";
 
@@ -50,6 +50,8 @@ export class ResponsesStreamWriter implements StreamWriter {
         return this.said(this.open.get(event.part)?.delta(event.text));
       case "signature":
         return event.signature.family === "openai" ? this.said(this.open.get(event.part)?.sealed(event.signature.value)) : "";
+      case "picture":
+        return this.begin() + this.picture(event);
       case "part_end":
         this.ended = event.part;
         return "";
@@ -75,6 +77,14 @@ export class ResponsesStreamWriter implements StreamWriter {
     const item = new ItemWriter(event.type === "tool_call" ? { type: "tool_call", id: this.ids.calls.of(event.id), name: event.name } : { type: event.type }, this.ids, () => this.places++);
     this.open.set(event.part, item);
     return this.said(item.start());
+  }
+
+  private picture(event: ConversationEvent & { kind: "picture" }): string {
+    const place = this.places++;
+    const item = pictureItem(this.ids.item("ig", place), event);
+    this.output[place] = item;
+    const added = { id: item.id, type: item.type, status: "in_progress", result: null } as JsonObject;
+    return this.said([{ type: "response.output_item.added", output_index: place, item: added }, { type: "response.output_item.done", output_index: place, item }]);
   }
 
   private settle(status: "completed" | "incomplete"): string {

@@ -1,0 +1,60 @@
+import type { Place } from "../../wire/answer-texts.ts";
+import { concat } from "../../wire/sse-frames.ts";
+import type { OutputForm } from "../output/answer-formats.ts";
+import { type Frame, framingOf } from "../output/frames.ts";
+import { redact, redactPieces } from "./redaction.ts";
+
+/** Members that hold pieces of texts, in any format's frames. */
+const TEXT = /"(?:content|text|delta|arguments|partial_json|input|thinking|reasoning|reasoning_content|refusal|transcript)" ?: ?"([^"\\]*(?:\\.[^"\\]*)*)"/g;
+/** More than one text may be on its way at a time. */
+const SEVERAL = /index" ?: ?[1-9]/;
+
+/**
+ * The beginning of a streamed answer without the values in its texts that redaction takes out: they are found in the
+ * joined texts, because models send them in pieces. Frames are read only where something may be found.
+ */
+export function redactedTexts(bytes: Uint8Array, { texts, framing }: OutputForm): Uint8Array {
+  if (!maybeFound(bytes)) return bytes;
+  const cut = framingOf(framing);
+  const frames = cut.push(bytes);
+  const channels = new Map<string, (Place & { readonly frame: Frame })[]>();
+  const tokens: (() => void)[] = [];
+  for (const frame of frames) {
+    if (frame.body === null) continue;
+    const contents = texts.contents(frame.body, false);
+    const calls = contents.calls.flatMap(({ channel, place, form }) => (place === null || form !== "piece" ? [] : [{ channel: `call ${channel}`, ...place }]));
+    for (const { channel, holder, key } of [...contents.pieces, ...calls]) {
+      if (typeof holder[key] !== "string") continue;
+      const places = channels.get(channel) ?? [];
+      places.push({ holder, key, frame });
+      channels.set(channel, places);
+    }
+    for (const { holder, key, without } of contents.tokens) {
+      tokens.push(() => {
+        holder[key] = without;
+        frame.changed = true;
+      });
+    }
+  }
+  let changed = false;
+  for (const places of channels.values()) {
+    for (const [i, text] of redactPieces(places.map(({ holder, key }) => holder[key] as string)).entries()) {
+      const { holder, key, frame } = places[i] as (typeof places)[number];
+      if (holder[key] === text) continue;
+      holder[key] = text;
+      frame.changed = changed = true;
+    }
+  }
+  if (!changed) return bytes;
+  for (const without of tokens) without();
+  const rest = bytes.subarray(frames.reduce((length, frame) => length + frame.bytes.byteLength, 0));
+  return concat([...frames.map((frame) => cut.write(frame)), rest]);
+}
+
+function maybeFound(bytes: Uint8Array): boolean {
+  const wire = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("utf8");
+  if (SEVERAL.test(wire)) return true;
+  let text = "";
+  for (const { 1: piece } of wire.matchAll(TEXT)) text += piece;
+  return redact(text) !== text;
+}

@@ -1,0 +1,78 @@
+import { describe, expect, test } from "bun:test";
+import type { JsonObject } from "../document.ts";
+import { geminiCodec } from "../gemini/gemini-codec.ts";
+import { messagesCodec } from "../messages/messages-codec.ts";
+import { chatCodec } from "../openai/chat-codec.ts";
+import { responsesCodec } from "../responses/responses-codec.ts";
+import type { CallerCodec, ReplyContext } from "./codec.ts";
+import { eventsOfReply, replyOfEvents } from "./reply-events.ts";
+import type { ConversationReply } from "./reply.ts";
+
+const CONTEXT: ReplyContext = { callId: "k", model: "painter", created: 1_700_000_000, request: {}, includeUsage: true };
+const PICTURE = { kind: "picture", mediaType: "image/png", base64: "iVBORw0KGgo=" } as const;
+const inline = { inlineData: { mimeType: "image/png", data: PICTURE.base64 } };
+const body = {
+  responseId: "r1",
+  candidates: [{ index: 0, content: { role: "model", parts: [{ thought: true, ...inline }, { text: "Here:" }, { ...inline, thoughtSignature: "c2ln" }, { text: "Done." }] }, finishReason: "STOP" }],
+  usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 1290, totalTokenCount: 1295 },
+};
+const reply = geminiCodec.readReply(body) as ConversationReply;
+
+const parts = [{ kind: "text", text: "Here:" }, PICTURE, { kind: "text", text: "Done." }];
+
+function streamed(codec: CallerCodec): string {
+  const reader = geminiCodec.streamReader();
+  const writer = codec.streamWriter(CONTEXT);
+  const events = [...reader.push(new TextEncoder().encode(`data: ${JSON.stringify(body)}\r\n\r\n`)), ...reader.end().events];
+  return events.map((event) => writer.write(event)).join("") + writer.close();
+}
+
+function readAgain(codec: typeof chatCodec): ConversationReply | null {
+  const reader = codec.streamReader();
+  return replyOfEvents([...reader.push(new TextEncoder().encode(streamed(codec))), ...reader.end().events]);
+}
+
+describe("a picture in a model's answer", () => {
+  test("is read, a sketch among the thoughts is not", () => {
+    expect(reply.candidates[0]?.parts.slice(-3)).toEqual(parts as never);
+    expect(reply.candidates[0]?.parts.filter(({ kind }) => kind === "picture")).toHaveLength(1);
+    expect(replyOfEvents(eventsOfReply(reply))).toEqual(reply);
+  });
+
+  test("is one of `images` to callers of chat completions", () => {
+    const images = [{ index: 0, type: "image_url", image_url: { url: `data:image/png;base64,${PICTURE.base64}` } }];
+    expect(chatCodec.writeReply(reply, CONTEXT)).toMatchObject({ choices: [{ message: { content: "Here:Done.", images } }] });
+    expect(streamed(chatCodec)).toContain(JSON.stringify({ images }));
+  });
+
+  test("is an item of the picture tool to callers of responses", () => {
+    const item = { type: "image_generation_call", status: "completed", output_format: "png", result: PICTURE.base64 };
+    expect(responsesCodec.writeReply(reply, CONTEXT)).toMatchObject({ output: [{ type: "message" }, item, { type: "message" }] });
+    const events = [...streamed(responsesCodec).matchAll(/^data: (.*)$/gm)].map(([, data]) => JSON.parse(data as string));
+    expect(events.map(({ sequence_number }) => sequence_number)).toEqual(events.map((_, i) => i));
+    expect(events.filter((event) => event.item?.type === "image_generation_call").map(({ type, output_index, item: { status } }) => [type, output_index, status])).toEqual([["response.output_item.added", 1, "in_progress"], ["response.output_item.done", 1, "completed"]]);
+    expect(events.at(-1)).toMatchObject({ type: "response.completed", response: { output: [{ type: "message" }, item, { type: "message" }] } });
+  });
+
+  test.each([["chat completions", chatCodec], ["responses", responsesCodec], ["gemini", geminiCodec]] as const)("comes back out of an answer of %s, whole and streamed", (_name, codec) => {
+    const sorted = (read: ConversationReply | null) => read?.candidates[0]?.parts.filter(({ kind }) => kind === "picture");
+    expect(sorted(codec.readReply(codec.writeReply(reply, CONTEXT)))).toEqual([PICTURE]);
+    expect(sorted(readAgain(codec))).toEqual([PICTURE]);
+  });
+
+  test("leaves a note to callers of messages, which have no place for one", () => {
+    const { content } = messagesCodec.writeReply(reply, CONTEXT) as unknown as { content: { type: string; text: string }[] };
+    expect(content.map(({ type }) => type)).toEqual(["text", "text", "text"]);
+    expect(content[1]?.text).toContain("The model made a picture (image/png)");
+    expect(streamed(messagesCodec)).toContain("The model made a picture (image/png)");
+    expect(streamed(messagesCodec)).not.toContain(PICTURE.base64);
+  });
+
+  test("that a caller sends back is told to be dropped", () => {
+    const { output } = responsesCodec.writeReply(reply, CONTEXT) as { output: JsonObject[] };
+    const again = responsesCodec.readRequest({ input: [{ role: "user", content: "A cat" }, ...output, { role: "user", content: "Blue" }] });
+    expect(again).toMatchObject({ dropped: ["input[2]"], request: { turns: [{ role: "user" }, { role: "assistant", parts: [{ text: "Here:" }, { text: "Done." }] }, { role: "user" }] } });
+    const url = `data:image/png;base64,${PICTURE.base64}`;
+    expect(chatCodec.readRequest({ messages: [{ role: "user", content: "A cat" }, { role: "assistant", content: "Here:", images: [{ type: "image_url", image_url: { url } }] }, { role: "user", content: "Blue" }] })).toMatchObject({ dropped: ["messages[1].images"] });
+  });
+});
