@@ -93,7 +93,7 @@ export async function describeRows(db: Database, now: Date, sizes: BlockSizes = 
  * for.
  */
 const BY_IDS = sql`
-  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off;
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
   SELECT set_config('enable_presorted_aggregate', 'off', true) WHERE current_setting('enable_presorted_aggregate', true) IS NOT NULL`;
 
 /** Closes one block of rows that arrived before `before`: above the others, or below them where older rows were added. */
