@@ -47,6 +47,8 @@ const BEGIN = `BEGIN; SET LOCAL plan_cache_mode = force_generic_plan; SET LOCAL 
 
 const ADD_CHECKPOINTS = "INSERT INTO audit_checkpoints SELECT c.* FROM json_populate_recordset(null::audit_checkpoints, $1::json) c ON CONFLICT (chain_id, checkpoint_no) DO NOTHING";
 
+const READ_ONLY = "25006";
+
 /** False when the chain stands elsewhere or has another writer; then nothing was written. */
 export async function shipAuditRows(db: Database, shipment: AuditShipment): Promise<boolean> {
   const client = await poolOf(db).connect();
@@ -61,8 +63,10 @@ export async function shipAuditRows(db: Database, shipment: AuditShipment): Prom
     await client.query("ROLLBACK").catch(() => undefined);
     throw error;
   } finally {
-    // A connection that failed in the middle is not used again: what it was told last is unknown.
-    client.release(failure !== undefined && (failure as { code?: string }).code === undefined);
+    // A connection that failed in the middle is not used again: what it was told last is unknown. Nor is one to a server
+    // that takes no writes: after a failover, a new one reaches another.
+    const code = (failure as { code?: string } | undefined)?.code;
+    client.release(failure !== undefined && (code === undefined || code === READ_ONLY));
   }
 }
 
