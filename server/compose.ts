@@ -269,10 +269,19 @@ function keysOf(config: Configuration, directory: DataDirectory): Keys {
   };
 }
 
+/** What the driver cannot read of an address it says by throwing: a port there is not, a certificate that is not there. */
+function openNamed(url: string, options: Parameters<typeof openDatabase>[1]): DatabaseConnection {
+  try {
+    return openDatabase(url, options);
+  } catch (error) {
+    throw new ConfigurationError(`DATABASE_URL cannot be used: ${(error as Error).message}`);
+  }
+}
+
 async function connect(config: Configuration, directory: DataDirectory, log: Log, hooks: ComposeHooks): Promise<{ connection: DatabaseConnection; description: string; close: () => Promise<void> }> {
   const options = { log, ...(hooks.onQuery === undefined ? {} : { onQuery: hooks.onQuery }) };
   if (config.databaseUrl !== undefined) {
-    const connection = openDatabase(config.databaseUrl, options);
+    const connection = openNamed(config.databaseUrl, options);
     const failure = await databaseFailure(connection.db);
     if (failure !== null) {
       await connection.close();

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { AwsKeys } from "./aws-signature.ts";
+import { isWebAddress } from "./web-address.ts";
 
 /** A place in an S3-compatible object store. */
 export interface BucketPlace {
@@ -27,10 +28,7 @@ export const bucketPlace = z.string().transform((value, ctx): BucketPlace => {
 });
 
 export const bucketEndpoint = z.string().transform((value, ctx) => {
-  if (URL.canParse(value)) {
-    const { protocol, username, search, hash } = new URL(value);
-    if (/^https?:$/.test(protocol) && username === "" && search === "" && hash === "") return value.replace(/\/+$/, "");
-  }
+  if (isWebAddress(value)) return value.replace(/\/+$/, "");
   ctx.addIssue({ code: "custom", message: "must be an address such as https://s3.example" });
   return z.NEVER;
 });

@@ -41,6 +41,18 @@ test.each(["redis://:hunter2@valkey.example:6379/1", "rediss://valkey.example", 
   expect(readConfiguration({ VALKEY_URL: url }).valkeyUrl).toBe(url);
 });
 
-test.each(["http://:hunter2@valkey.example:6379", "redis://:hunter2@valkey.example:99999", "postgres://hunter2@valkey.example", "two words"])("VALKEY_URL may not be %s", (url) => {
+test.each(["http://:hunter2@valkey.example:6379", "redis://:hunter2@valkey.example:99999", "postgres://hunter2@valkey.example", "two words", "redis://valkey.example:6379 "])("VALKEY_URL may not be %s", (url) => {
   expect(refusal({ VALKEY_URL: url })).toBe("VALKEY_URL must be an address such as redis://valkey.example:6379");
+});
+
+test.each(["postgres://me:hunter2@pg.example:5432/gatehouse?sslmode=require", "postgresql:///gatehouse?host=/run/postgresql", "socket:/run/postgresql?db=gatehouse", "/run/postgresql gatehouse"])("DATABASE_URL may be %s", (url) => {
+  expect(readConfiguration({ DATABASE_URL: url }).databaseUrl).toBe(url);
+});
+
+test.each([" postgres://me:hunter2@pg.example/gatehouse", "mysql://me:hunter2@pg.example/gatehouse", "pg.example:5432/gatehouse", "host=pg.example password=hunter2", " "])("DATABASE_URL may not be %s, which is not shown", (url) => {
+  expect(refusal({ DATABASE_URL: url })).toBe("DATABASE_URL must be an address such as postgres://user:password@postgres.example:5432/gatehouse");
+});
+
+test.each([" https://gateway.example", "https://gateway.example ", "https://me:hunter2@gateway.example", "https://gateway.example?a", "gateway.example"])("GW_PUBLIC_URL may not be %s: it is made part of other addresses as it is", (url) => {
+  expect(refusal({ GW_PUBLIC_URL: url })).toStartWith("GW_PUBLIC_URL must be an address such as https://gateway.example");
 });

@@ -1,6 +1,7 @@
 import { createPrivateKey } from "node:crypto";
 import { z } from "zod";
 import { bucketEndpoint, bucketPlace, type BucketSettings } from "./bucket-settings.ts";
+import { isAddress, isWebAddress } from "./web-address.ts";
 import { type MailAddress, mailFrom, type MailServer, smtpUrl } from "./mail-settings.ts";
 import { type TrustedProxies, trustedProxies } from "./trusted-proxies.ts";
 
@@ -38,7 +39,7 @@ const origins = z.string().transform((value, ctx) => {
 });
 
 const publicUrl = z.string().transform((value, ctx) => {
-  if (value === "" || (URL.canParse(value) && /^https?:$/.test(new URL(value).protocol) && new URL(value).search === "" && new URL(value).hash === "")) return value.replace(/\/+$/, "");
+  if (value === "" || isWebAddress(value)) return value.replace(/\/+$/, "");
   ctx.addIssue({ code: "custom", message: "must be an address such as https://gateway.example" });
   return z.NEVER;
 });
@@ -60,7 +61,10 @@ const signingKey = z.string().refine(isSigningKey, "must be an Ed25519 private k
 
 /** What its client takes: an address of one of these schemes, or a host alone. */
 const VALKEY_SCHEME = /^(?:(?:redis|valkey)s?|redis\+tls|(?:redis|valkey|redis\+tls)\+unix):\/\//;
-const valkeyUrl = z.string().refine((value) => (value.includes("://") ? VALKEY_SCHEME.test(value) && URL.canParse(value) : URL.canParse(`redis://${value}`)), "must be an address such as redis://valkey.example:6379");
+const valkeyUrl = z.string().refine((value) => (value.includes("://") ? VALKEY_SCHEME.test(value) && isAddress(value) : isAddress(`redis://${value}`)), "must be an address such as redis://valkey.example:6379");
+
+/** What its driver reads as the address of a server; it takes anything else for the name of a database on a host it makes up. */
+const databaseUrl = z.string().regex(/^(?:postgres(?:ql)?:\/\/|socket:|\/)/, "must be an address such as postgres://user:password@postgres.example:5432/gatehouse");
 
 interface Variable {
   readonly schema: z.ZodType;
@@ -77,7 +81,7 @@ export const VARIABLES = {
   GW_TRUSTED_PROXIES: { schema: trustedProxies, default: "", meaning: "comma list of addresses and ranges (IPv4 and IPv6, such as 10.0.0.0/8) of the proxies in front of both planes: from these, and from no one else, X-Forwarded-For is believed" },
   GW_ROLES: { schema: roles, default: ROLES.join(","), meaning: "which roles this process has; a fleet runs them apart" },
   GW_DATA_DIR: { schema: text, default: "./data", meaning: "embedded database, audit journal and generated secrets (mode 0700)" },
-  DATABASE_URL: { schema: text, meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR" },
+  DATABASE_URL: { schema: databaseUrl, secret: true, meaning: "PostgreSQL 15 or newer; without it an embedded PostgreSQL runs under GW_DATA_DIR" },
   VALKEY_URL: { schema: valkeyUrl, secret: true, meaning: "Valkey or Redis 7 or newer, for counters that many processes share; without it each process counts for itself" },
   GW_LIMITS_WHEN_COUNTERS_AWAY: { schema: z.enum(["closed", "open"]), default: "closed", meaning: "whether calls under rate limits alone go on while the shared counters are away; quotas and hard budgets always refuse then" },
   GW_SECRET_KEY: { schema: base64Of32Bytes, secret: true, meaning: "32 bytes, base64: wraps stored upstream secrets and derives the HMAC keys; generated into GW_DATA_DIR" },

@@ -26,7 +26,7 @@ export interface ChainRange {
 /** The rows of a chain in the order of chain_seq and id, those without a position last. `held` is in a transaction. */
 export async function* readStoredRows(held: HeldConnection, range: ChainRange): AsyncGenerator<StoredRow[]> {
   // By the index of chains, which has the order: with no statistics yet, sorting all rows for each page looks as cheap.
-  await held.client.query("SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off");
+  await held.client.query("SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off");
   yield* readPages(held, range, false);
   if (range.from === null && range.last === null) yield* readPages(held, range, true);
 }

@@ -1,5 +1,11 @@
 import { expect, test } from "bun:test";
-import { boundedAnswer } from "./database-state.ts";
+import { sql } from "kysely";
+import { testDatabase } from "../../tests/support/database.ts";
+import { isDatabaseAway } from "../kernel/database-away.ts";
+import { jsonLog } from "../kernel/log.ts";
+import { callRow, temporaryDirectory, testLedger } from "../ledger/test-support.ts";
+import { openDatabase } from "./database.ts";
+import { boundedAnswer, databaseFailure } from "./database-state.ts";
 
 test("a database that is silent is told of in time, by one question for all who ask, until it answers", async () => {
   const questions: ((answer: string | null) => void)[] = [];
@@ -14,3 +20,19 @@ test("a database that is silent is told of in time, by one question for all who 
   questions[1]?.("the database does not answer: gone");
   expect([await next, questions.length]).toEqual(["the database does not answer: gone", 2]);
 });
+
+test("a server that takes no writes is told of as away, and rows go on over a new connection once there is one that does", async () => {
+  const database = await testDatabase();
+  const { db, close } = openDatabase(database.url, { log: jsonLog("error"), max: 1 });
+  const ledger = await testLedger(db, temporaryDirectory());
+  expect(await databaseFailure(db)).toBeNull();
+  await sql`SET default_transaction_read_only = on`.execute(db);
+  expect(await databaseFailure(db)).toBe("the database takes no writes");
+  expect(isDatabaseAway(await sql`UPDATE config_version SET version = version`.execute(db).catch((error: unknown) => error))).toBe(true);
+  await ledger.seal(callRow());
+  await ledger.shipped();
+  expect(await databaseFailure(db)).toBeNull();
+  await ledger.close();
+  await close();
+  await database.close();
+}, 30_000);

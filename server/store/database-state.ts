@@ -4,13 +4,13 @@ import { type Database, poolOf } from "./database.ts";
 /** Of a database that is silent and not gone: a probe of readiness waits for less. */
 const ANSWER_WITHIN_MS = 2_000;
 
-/** Null when the database answers, else why not. */
+/** Null when the database answers and takes writes, else why not: after a failover, the server asked may be the standby. */
 export async function databaseFailure(db: Database): Promise<string | null> {
   // With a bound of its own, the pool lets a connection go that has fallen silent.
-  const question: pg.QueryConfig & { query_timeout: number } = { text: "SELECT version FROM config_version", query_timeout: ANSWER_WITHIN_MS };
+  const question: pg.QueryConfig & { query_timeout: number } = { text: "SELECT current_setting('transaction_read_only') AS read_only FROM config_version", query_timeout: ANSWER_WITHIN_MS };
   try {
-    await poolOf(db).query(question);
-    return null;
+    const { rows } = await poolOf(db).query<{ read_only: string }>(question);
+    return rows[0]?.read_only === "on" ? "the database takes no writes" : null;
   } catch (error) {
     // Before the first migration there is no table yet, and that too is an answer.
     return (error as { code?: string }).code === "42P01" ? null : `the database does not answer: ${(error as Error).message}`;

@@ -89,9 +89,12 @@ export async function describeRows(db: Database, now: Date, sizes: BlockSizes = 
 
 /**
  * Rows are read in the order of their ids and no further than needed. Where many have just come, planning by what is known
- * of the table would read all of them for each block.
+ * of the table would read all of them for each block. PostgreSQL 15 does not know the last of the settings, nor what it is
+ * for.
  */
-const BY_IDS = sql`SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL enable_presorted_aggregate = off`;
+const BY_IDS = sql`
+  SET LOCAL enable_seqscan = off; SET LOCAL enable_bitmapscan = off; SET LOCAL jit = off;
+  SELECT set_config('enable_presorted_aggregate', 'off', true) WHERE current_setting('enable_presorted_aggregate', true) IS NOT NULL`;
 
 /** Closes one block of rows that arrived before `before`: above the others, or below them where older rows were added. */
 async function closeBlock(db: Database, before: Date, sizes: BlockSizes): Promise<boolean> {

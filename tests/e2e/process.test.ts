@@ -62,6 +62,8 @@ describe("a start that cannot be", () => {
     ["a signing key that is none, without showing it", { GW_AUDIT_SIGNING_KEY: "hunter2" }, "GW_AUDIT_SIGNING_KEY must be an Ed25519 private key"],
     ["an address no Valkey has, without showing it", { VALKEY_URL: "http://:hunter2@127.0.0.1" }, "VALKEY_URL must be"],
     ["a database that is not there", { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none" }, "DATABASE_URL"],
+    ["a database's port that cannot be, without showing the address", { DATABASE_URL: "postgres://x:hunter2@127.0.0.1:99999/none" }, "DATABASE_URL cannot be used: "],
+    ["a database's certificate that is not there", { DATABASE_URL: "postgres://x:hunter2@127.0.0.1:1/none?sslrootcert=/nowhere.pem" }, "DATABASE_URL cannot be used: ENOENT"],
     ["an address that is not here", { GW_HOST: "192.0.2.1" }, "192.0.2.1:0 cannot be listened on: is GW_HOST an address of this machine?"],
     ["a name that is no address", { GW_HOST: "nowhere.invalid" }, "nowhere.invalid:0 cannot be listened on: is GW_HOST an address of this machine?"],
     ["a port in use", { GW_HOST: "127.0.0.1", GW_RUNTIME_PORT: "USED" }, "in use"],

@@ -1,0 +1,19 @@
+import { expect, test } from "bun:test";
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Of those PostgreSQL 15 has, the ones we set. A newer one has to be asked for before it is set. */
+const KNOWN = ["enable_bitmapscan", "enable_seqscan", "enable_sort", "jit", "lock_timeout", "plan_cache_mode", "work_mem"];
+
+const SERVER = new URL("../", import.meta.url);
+const texts = (readdirSync(SERVER, { recursive: true }) as string[]).filter((path) => /(?<!\.test)\.ts$|\.sql$/.test(path)).map((path) => readFileSync(new URL(path, SERVER), "utf8"));
+
+test("no statement sets what the oldest PostgreSQL we promise to run on does not know", () => {
+  const named = texts.flatMap((text) => [...text.matchAll(/\bSET LOCAL (\w+)/g)].map((match) => match[1] as string));
+  expect([...new Set(named)].sort()).toEqual(KNOWN);
+});
+
+test("whoever rules out a kind of scan rules out that plans are compiled: before PostgreSQL 18 it makes them look dear", () => {
+  const ruling = texts.flatMap((text) => text.split("\n").filter((line) => line.includes("SET LOCAL enable_")));
+  expect(ruling.length).toBeGreaterThan(2);
+  expect(ruling.filter((line) => !line.includes("SET LOCAL jit = off"))).toEqual([]);
+});
