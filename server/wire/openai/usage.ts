@@ -10,9 +10,12 @@ export function usageOf(value: unknown): Usage | null {
   const prompt = count(usage.prompt_tokens);
   const cacheRead = Math.min(count(details.cached_tokens ?? usage.prompt_cache_hit_tokens), prompt);
   const cacheWrite = Math.min(count(details.cache_write_tokens), prompt - cacheRead);
-  const output = count(usage.completion_tokens);
+  const completion = count(usage.completion_tokens);
   const written = detailsOf(usage.completion_tokens_details);
-  const reasoning = Math.min(count(written.reasoning_tokens), output);
+  const toldReasoning = count(written.reasoning_tokens);
+  // xAI tells reasoning beside the completion and not within it; only the total says which of the two it is.
+  const output = usage.total_tokens === prompt + completion + toldReasoning ? completion + toldReasoning : completion;
+  const reasoning = Math.min(toldReasoning, output);
   const inputUncached = prompt - cacheRead - cacheWrite;
   return { inputUncached, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, ...audioOf(Math.min(count(details.audio_tokens), inputUncached), Math.min(count(written.audio_tokens), output)), estimated: false };
 }
