@@ -13,6 +13,14 @@ describe("the usage member of a completion", () => {
     expect(usageOf({ prompt_tokens: 14, completion_tokens: 2, total_tokens: 333, completion_tokens_details: { reasoning_tokens: 317, audio_tokens: 0 } })).toMatchObject({ output: 319, reasoning: 317 });
   });
 
+  test("counts as reasoning what a total has more, where nothing but the three counts is told", () => {
+    expect(usageOf({ completion_tokens: 1, prompt_tokens: 9, total_tokens: 103 })).toMatchObject({ inputUncached: 9, output: 94, reasoning: 93 });
+    expect(usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 13 })).toMatchObject({ output: 4, reasoning: 0 });
+    expect(usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 9 })).toMatchObject({ output: 4, reasoning: 0 });
+    expect(usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 113, cache_read_input_tokens: 100 })).toMatchObject({ output: 4, reasoning: 0 });
+    expect(usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 113, completion_tokens_details: { reasoning_tokens: 3 } })).toMatchObject({ output: 4, reasoning: 3 });
+  });
+
   test("never counts more than there is, whatever a server says", () => {
     expect(usageOf({ prompt_tokens: 10, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 99, cache_write_tokens: 99 }, completion_tokens_details: { reasoning_tokens: 99 } })).toMatchObject({ inputUncached: 0, cacheRead: 10, cacheWrite: 0, output: 2, reasoning: 2 });
     expect(usageOf({ prompt_tokens: 3, completion_tokens: null, prompt_tokens_details: null, completion_tokens_details: "x" })).toMatchObject({ inputUncached: 3, output: 0, reasoning: 0 });

@@ -13,11 +13,21 @@ export function usageOf(value: unknown): Usage | null {
   const completion = count(usage.completion_tokens);
   const written = detailsOf(usage.completion_tokens_details);
   const toldReasoning = count(written.reasoning_tokens);
-  // xAI tells reasoning beside the completion and not within it; only the total says which of the two it is.
-  const output = usage.total_tokens === prompt + completion + toldReasoning ? completion + toldReasoning : completion;
-  const reasoning = Math.min(toldReasoning, output);
+  const beside = reasoningBeside(usage, prompt + completion, toldReasoning);
+  const output = completion + beside;
+  const reasoning = Math.min(Math.max(toldReasoning, beside), output);
   const inputUncached = prompt - cacheRead - cacheWrite;
   return { inputUncached, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, ...audioOf(Math.min(count(details.audio_tokens), inputUncached), Math.min(count(written.audio_tokens), output)), estimated: false };
+}
+
+/**
+ * Reasoning that the completion's count leaves out, which only the total shows: xAI tells it in the details, Google's
+ * endpoint in OpenAI's format nowhere. Where more is told, what a total has more may be something else.
+ */
+function reasoningBeside(usage: Record<string, unknown>, sum: number, toldReasoning: number): number {
+  const rest = Math.max(0, count(usage.total_tokens) - sum);
+  const saysNoMore = typeof usage.completion_tokens === "number" && Object.keys(usage).length === 3;
+  return rest === toldReasoning || saysNoMore ? rest : 0;
 }
 
 function detailsOf(value: unknown): Record<string, unknown> {
