@@ -21,6 +21,13 @@ describe("the usage member of a completion", () => {
     expect(usageOf({ completion_tokens: 4, prompt_tokens: 9, total_tokens: 113, completion_tokens_details: { reasoning_tokens: 3 } })).toMatchObject({ output: 4, reasoning: 3 });
   });
 
+  test("finds what came from the cache wherever a vendor tells it", () => {
+    for (const told of [{ prompt_tokens_details: { cached_tokens: 10 } }, { prompt_cache_hit_tokens: 10 }, { cached_tokens: 10 }, { prompt_tokens_details: null, cached_tokens: 10 }]) {
+      expect(usageOf({ prompt_tokens: 19, completion_tokens: 21, total_tokens: 40, ...told })).toMatchObject({ inputUncached: 9, cacheRead: 10, output: 21 });
+    }
+    expect(usageOf({ prompt_tokens: 19, completion_tokens: 21, prompt_tokens_details: { cached_tokens: 3 }, cached_tokens: 10 })).toMatchObject({ cacheRead: 3 });
+  });
+
   test("never counts more than there is, whatever a server says", () => {
     expect(usageOf({ prompt_tokens: 10, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 99, cache_write_tokens: 99 }, completion_tokens_details: { reasoning_tokens: 99 } })).toMatchObject({ inputUncached: 0, cacheRead: 10, cacheWrite: 0, output: 2, reasoning: 2 });
     expect(usageOf({ prompt_tokens: 3, completion_tokens: null, prompt_tokens_details: null, completion_tokens_details: "x" })).toMatchObject({ inputUncached: 3, output: 0, reasoning: 0 });

@@ -8,7 +8,8 @@ export function usageOf(value: unknown): Usage | null {
   if (typeof usage.prompt_tokens !== "number") return null;
   const details = detailsOf(usage.prompt_tokens_details);
   const prompt = count(usage.prompt_tokens);
-  const cacheRead = Math.min(count(details.cached_tokens ?? usage.prompt_cache_hit_tokens), prompt);
+  // DeepSeek and Moonshot tell it beside the counts, each by a name of its own.
+  const cacheRead = Math.min(count(details.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens), prompt);
   const cacheWrite = Math.min(count(details.cache_write_tokens), prompt - cacheRead);
   const completion = count(usage.completion_tokens);
   const written = detailsOf(usage.completion_tokens_details);
