@@ -8,13 +8,27 @@ export function usageOf(value: unknown): Usage | null {
   if (typeof usage.prompt_tokens !== "number") return null;
   const details = detailsOf(usage.prompt_tokens_details);
   const prompt = count(usage.prompt_tokens);
-  const cacheRead = Math.min(count(details.cached_tokens ?? usage.prompt_cache_hit_tokens), prompt);
+  // DeepSeek and Moonshot tell it beside the counts, each by a name of its own.
+  const cacheRead = Math.min(count(details.cached_tokens ?? usage.prompt_cache_hit_tokens ?? usage.cached_tokens), prompt);
   const cacheWrite = Math.min(count(details.cache_write_tokens), prompt - cacheRead);
-  const output = count(usage.completion_tokens);
+  const completion = count(usage.completion_tokens);
   const written = detailsOf(usage.completion_tokens_details);
-  const reasoning = Math.min(count(written.reasoning_tokens), output);
+  const toldReasoning = count(written.reasoning_tokens);
+  const beside = reasoningBeside(usage, prompt + completion, toldReasoning);
+  const output = completion + beside;
+  const reasoning = Math.min(Math.max(toldReasoning, beside), output);
   const inputUncached = prompt - cacheRead - cacheWrite;
   return { inputUncached, cacheRead, cacheWrite, cacheWriteHour: 0, output, reasoning, ...audioOf(Math.min(count(details.audio_tokens), inputUncached), Math.min(count(written.audio_tokens), output)), estimated: false };
+}
+
+/**
+ * Reasoning that the completion's count leaves out, which only the total shows: xAI tells it in the details, Google's
+ * endpoint in OpenAI's format nowhere. Where more is told, what a total has more may be something else.
+ */
+function reasoningBeside(usage: Record<string, unknown>, sum: number, toldReasoning: number): number {
+  const rest = Math.max(0, count(usage.total_tokens) - sum);
+  const saysNoMore = typeof usage.completion_tokens === "number" && Object.keys(usage).length === 3;
+  return rest === toldReasoning || saysNoMore ? rest : 0;
 }
 
 function detailsOf(value: unknown): Record<string, unknown> {
