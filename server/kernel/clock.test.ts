@@ -1,13 +1,12 @@
-import { afterEach, expect, spyOn, test } from "bun:test";
+import { afterEach, expect, mock, spyOn, test } from "bun:test";
 import { isoMicros, systemClock } from "./clock.ts";
 
-const wall = spyOn(Date, "now");
-afterEach(() => wall.mockReset());
+afterEach(() => mock.restore());
 
 /** Sets the wall clock by so many milliseconds. */
 function step(ms: number): void {
   const at = performance.timeOrigin + ms;
-  wall.mockImplementation(() => at + performance.now());
+  spyOn(Date, "now").mockImplementation(() => at + performance.now());
 }
 
 test("a wall clock that is set, or went on while the machine was suspended, is followed forwards and never back", () => {
