@@ -6,14 +6,15 @@
 export const BESIDE = new RegExp(
   [
     "config_changes|config_version",
-    "audit_|usage_hourly",
+    "audit_|usage_hourly|tool_results_hourly",
     "admin_log_(?:head|checkpoints)",
     'count\\(\\*\\) AS total FROM data_erasures',
     '^update "approvals" set "status"',
     "^\\s*UPDATE runs\\b",
     "^UPDATE api_keys k SET last_used_at",
+    "^UPDATE alerts SET resolved",
     "^DELETE FROM semantic_cache_entries",
-    "^(?:begin|commit|rollback|set )",
+    "^\\s*(?:begin|commit|rollback|set )",
   ].join("|"),
   "i",
 );
