@@ -24,7 +24,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The files that put the parts together: they may import anything, and nothing below may import them. */
-const TOP = ["main.ts", "compose.ts", "plane.ts", "routes.ts", "runtime-plane.ts", "welcome.ts"];
+const TOP = ["main.ts", "compose.ts", "compose-runtime.ts", "drivers.ts", "plane.ts", "routes.ts", "runtime-plane.ts", "welcome.ts"];
 
 const NO_NAMES = /^(utils?|helpers?|common|misc|index)(\.test)?(\.tsx?)?$/;
 const MOST_LINES = 500;

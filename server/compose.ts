@@ -1,101 +1,45 @@
 import { generateKeyPairSync, randomBytes } from "node:crypto";
-import type { ApiFormat } from "@gatehouse/contracts/providers";
 import { CHECKPOINT_KEY_NAME } from "@gatehouse/ledger-format/checkpoint";
 import { noteSigner } from "@gatehouse/ledger-format/signed-note";
 import { Hono } from "hono";
-import { ConfigFollower } from "./directory/config-follower.ts";
-import { CredentialCache } from "./directory/credential-cache.ts";
-import { ConversationNotices } from "./directory/notices/conversation-notices.ts";
-import { EndUserCache } from "./directory/end-user-cache.ts";
-import { AlertWriter } from "./directory/limits/alert-writer.ts";
-import { UsageTruth } from "./directory/limits/usage-truth.ts";
-import { compileStoredPolicy } from "./governance/argument-policies/stored-policy.ts";
-import { InProcessCounters } from "./governance/limits/in-process.ts";
-import { Limits } from "./governance/limits/limits.ts";
-import { ValkeyCounters } from "./governance/limits/valkey.ts";
-import { LoginThrottle } from "./directory/people/login-throttle.ts";
+import { openRuntime } from "./compose-runtime.ts";
+import { firstStart, type FirstStart } from "./directory/first-start.ts";
+import { inTurn } from "./directory/people/portal/password-work.ts";
 import { RefusedAttempts } from "./directory/people/refused-attempts.ts";
 import { welcomeMailer } from "./directory/people/welcome-mail.ts";
-import { LiveFeed } from "./directory/people/portal/live-feed.ts";
-import { inTurn } from "./directory/people/portal/password-work.ts";
-import { RegistrationThrottle } from "./directory/people/portal/registration-throttle.ts";
-import { PortalTokens } from "./directory/people/portal/portal-tokens.ts";
-import { firstStart, type FirstStart } from "./directory/first-start.ts";
-import { StoredAnswers } from "./directory/semantic-cache/stored-answers.ts";
-import { Snapshots } from "./directory/snapshots.ts";
-import { traceInlet } from "./governance/ingest/trace-inlet.ts";
-import { runFeedback } from "./governance/feedback/run-feedback.ts";
-import { Notices } from "./governance/notices/notices.ts";
-import { Road } from "./governance/road.ts";
-import { KeptSignatures } from "./governance/routing/kept-signatures.ts";
-import { media } from "./governance/routing/media.ts";
-import { recordDiscovery } from "./directory/tools/mcp-servers.ts";
-import { type Actor, write } from "./directory/writes/write.ts";
-import { connectedDiscovery } from "./governance/authorization/discover-connected.ts";
-import { diffTools } from "./wire/mcp/tool-definitions.ts";
-import { authorizationMemory, forgetAuthorization } from "./governance/authorization/authorization-memory.ts";
-import type { AuthorizationParts } from "./governance/authorization/authorization-parts.ts";
+import { upstreamOf } from "./drivers.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
-import { toolMemory } from "./governance/tools/tool-memory.ts";
-import { recordedCredentials } from "./governance/tools/upstream-credentials.ts";
-import { MemberHealth } from "./governance/routing/member-health.ts";
-import { runAccess } from "./governance/runs/run-access.ts";
-import { type Clock, systemClock } from "./kernel/clock.ts";
+import { systemClock } from "./kernel/clock.ts";
 import { type Configuration, ConfigurationError } from "./kernel/configuration.ts";
 import type { Log } from "./kernel/log.ts";
 import { secretBox } from "./kernel/secrets.ts";
 import { telemetry } from "./kernel/telemetry.ts";
 import { signAdminChain } from "./ledger/admin-chain.ts";
-import { journalScrubber } from "./ledger/erasure.ts";
-import { type CheckpointTargets, checkpointTargets } from "./ledger/checkpoint-targets.ts";
+import { checkpointTargets } from "./ledger/checkpoint-targets.ts";
 import { openLedger } from "./ledger/ledger.ts";
 import { applyRetention } from "./ledger/retention.ts";
-import { sweepIdleRuns } from "./ledger/runs/sweep.ts";
-import { shippedSoon } from "./ledger/shipped-soon.ts";
 import { registerSigningKey } from "./ledger/signing-keys.ts";
 import { openPlane } from "./plane.ts";
 import { readiness, runtimePlane } from "./runtime-plane.ts";
 import { mailSender } from "./runtime/mail-sender.ts";
-import { outbound } from "./runtime/outbound.ts";
 import { dummyVerify, hashCode, hashPassword, verifyCode, verifyPassword } from "./runtime/passwords.ts";
-import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
-import { LetterBox } from "./directory/tools/letter-box.ts";
-import { SessionNotes } from "./directory/tools/session-notes.ts";
-import { cancelMarked } from "./governance/tools/cancellation.ts";
-import { forgetLetters } from "./store/tool-letters.ts";
-import { forgetSessions } from "./store/tool-sessions.ts";
 import { expireApprovals } from "./store/approvals.ts";
-import { openValkey } from "./runtime/valkey.ts";
 import { pruneChanges } from "./store/config-changes.ts";
 import { type DataDirectory, openDataDirectory } from "./store/data-directory.ts";
 import { type DatabaseConnection, openDatabase } from "./store/database.ts";
 import { boundedAnswer, databaseFailure } from "./store/database-state.ts";
 import { startEmbeddedPostgres } from "./store/embedded.ts";
-import { forgetKeptSignatures, readKeptSignatures, writeKeptSignatures } from "./store/kept-signatures.ts";
+import { forgetKeptSignatures } from "./store/kept-signatures.ts";
 import { migrate } from "./store/migrate.ts";
+import { pruneOrphanTokens } from "./store/oauth-tokens.ts";
 import { readAnyModelName } from "./store/policy-reads.ts";
 import { describeRows } from "./store/row-blocks.ts";
 import { openStoredKeys } from "./store/sealed-keys.ts";
+import { forgetLetters } from "./store/tool-letters.ts";
+import { forgetSessions } from "./store/tool-sessions.ts";
 import { adminApp } from "./surfaces/admin/app.ts";
-import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
-import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
-import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
-import { webhook } from "./upstreams/guardrail-engines/webhook.ts";
-import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
-import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
-import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
-import { echoProvider } from "./upstreams/providers/echo/echo.ts";
-import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
-import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
-import type { Provider } from "./upstreams/providers/provider.ts";
 import { toolServerSend } from "./upstreams/tool-servers/send.ts";
-import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
-import { converseCodec } from "./wire/converse/converse-codec.ts";
-import { geminiCodec } from "./wire/gemini/gemini-codec.ts";
-import { messagesCodec } from "./wire/messages/messages-codec.ts";
-import { chatCodec } from "./wire/openai/chat-codec.ts";
-import { responsesCodec } from "./wire/responses/responses-codec.ts";
-import { every, type Worker } from "./workers/every.ts";
+import { every } from "./workers/every.ts";
 
 /** A gateway process that serves. */
 export interface Gateway {
@@ -114,28 +58,15 @@ export interface Gateway {
 
 /** For the last bytes of calls that were ended, once their rows are sealed. */
 const AFTER_DRAIN_SECONDS = 5;
-const BACKLOG_WAIT_MS = 500;
-const USES_WRITTEN_MS = 30_000;
 const CHANGES_PRUNED_MS = 3_600_000;
 const OAUTH_TOKENS_PRUNED_MS = 3_600_000;
 const APPROVALS_EXPIRED_MS = 5_000;
 const LETTERS_FORGOTTEN_MS = 300_000;
-const LISTENERS_CHECKED_MS = 1_000;
-const RUNS_SWEPT_MS = 30_000;
 const ATTEMPTS_WRITTEN_MS = 1_000;
 const ADMIN_LOG_SIGNED_MS = 60_000;
 const RETENTION_MS = 3_600_000;
 const ROWS_DESCRIBED_MS = 2_000;
-const JOURNAL_SCRUBBED_MS = 5_000;
 const SIGNATURES_FORGOTTEN_MS = 600_000;
-const ALERTS_WRITTEN_MS = 500;
-const ALERTS_RESOLVED_MS = 60_000;
-const ANSWERS_PRUNED_MS = 60_000;
-const COUNTERS_RECONCILED_MS = 10_000;
-const COUNTERS_RESOLVED_MS = 2_000;
-
-/** Whoever has no name in the admin log. */
-const GATEWAY: Actor = { id: null, username: null, role: null, clientIp: null, requestId: null };
 
 export interface ComposeHooks {
   /** Sees every SQL statement (tests count them). */
@@ -311,174 +242,4 @@ function healthOnly(health: Readonly<Record<string, () => Response | Promise<Res
   const app = new Hono();
   for (const [path, handler] of Object.entries(health)) app.get(path, () => handler());
   return { fetch: async (request: Request) => app.fetch(request) };
-}
-
-/** Every way out of the gateway, and the formats spoken on it. */
-function upstreamOf(config: Configuration, clock: Clock) {
-  const out = outbound({ allowPrivate: config.allowPrivateUpstreams });
-  return {
-    clock,
-    outbound: out,
-    providers: {
-      openai: openaiProvider(out),
-      azure_openai: azureOpenaiProvider(out),
-      anthropic: anthropicProvider(out),
-      gemini: geminiProvider(out),
-      vertex: vertexProvider(out, clock),
-      bedrock: bedrockProvider(out, clock),
-      echo: echoProvider(clock),
-    } satisfies Record<ApiFormat, Provider>,
-    codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
-  };
-}
-
-/** What guardrail configurations may name beside the built-in checks. */
-function guardrailEngines(out: ReturnType<typeof outbound>, clock: Clock) {
-  return { openai_moderation: openaiModeration(out), azure_content_safety: azureContentSafety(out), bedrock_guardrails: bedrockGuardrails(out, clock), webhook: webhook(out) };
-}
-
-interface RuntimeParts {
-  readonly targets: CheckpointTargets;
-  readonly openLedger: typeof openLedger;
-  readonly upstream: ReturnType<typeof upstreamOf>;
-  readonly connection: DatabaseConnection;
-  readonly secrets: ReturnType<typeof secretBox>;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly metrics: ReturnType<typeof telemetry>;
-  readonly journal: string;
-  readonly signingKey: string;
-  readonly jwtSecret: string;
-}
-
-async function openRuntime(config: Configuration, parts: RuntimeParts) {
-  const { connection, secrets, clock, log, metrics } = parts;
-  const ledger = await parts.openLedger({ directory: parts.journal, db: connection.db, durability: config.auditDurability, maxBytes: config.auditJournalMaxBytes, signingKey: parts.signingKey, clock, log, checkpointed: parts.targets.keep });
-  // What an earlier process left in the journal is in the database before anybody can ask for it, if that takes no longer than this.
-  await Promise.race([ledger.shipped(), new Promise((resolve) => setTimeout(resolve, BACKLOG_WAIT_MS))]);
-  const firstSeq = ledger.status().headSeq;
-  metrics.watchLedger(() => {
-    const status = ledger.status();
-    const oldest = status.oldestUnshippedAt === null ? 0 : Math.max(0, (clock.now() - Date.parse(status.oldestUnshippedAt)) / 1000);
-    return { openCalls: status.openCalls, unshippedBytes: status.unshippedBytes, unshippedRows: status.unshippedRows, oldestUnshippedSeconds: oldest, headSeq: status.headSeq, writtenRows: status.headSeq - firstSeq, syncs: status.syncs, syncSeconds: status.syncMs / 1000, failed: status.failed !== null, shipping: status.shippingError === null };
-  });
-  const snapshots = new Snapshots(connection.db, secrets, compileStoredPolicy, log);
-  const credentials = new CredentialCache(connection.db, clock);
-  const users = new EndUserCache(connection.db, clock);
-  const tokens = new PortalTokens({ secret: parts.jwtSecret, expirySeconds: config.jwtExpirySeconds, clock });
-  const send = toolServerSend(parts.upstream.outbound);
-  const hashing = inTurn({ hashPassword, verifyPassword, dummyVerify, hashCode, verifyCode });
-  const directory = { db: connection.db, secrets, clock, hashPassword: hashing.hashPassword, fallbackJudge: config.judgeModel ?? null };
-  const discovery = connectedDiscovery(
-    directory,
-    toolServerDiscovery(send, config.mcpStatelessProbe, config.allowPrivateUpstreams),
-    async (tenantId, serverId, url, found) => {
-      await write(directory, GATEWAY, (change) => recordDiscovery(change, tenantId, serverId, url, found, diffTools));
-      await follower.caughtUp();
-    },
-    (error) => log.warn("connected_discovery_failed", { error }),
-  );
-  const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, users, tokens, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory(), discovery };
-  const follower = new ConfigFollower(
-    connection,
-    {
-      tenantChanged: (tenantId) => snapshots.renew(tenantId),
-      credentialChanged: (keyHash) => credentials.drop(keyHash),
-      oauthTokensChanged: (tenantId, ref) => forgetAuthorization(authorization.memory, tenantId, ref),
-      userChanged: (tenantId, userId) => users.drop(tenantId, userId),
-      async everythingChanged() {
-        credentials.dropAll();
-        authorization.memory.tokens.clear();
-        users.dropAll();
-        await snapshots.renewAll();
-      },
-    },
-    log,
-  );
-  await follower.start();
-  const usesWriter: Worker = every(USES_WRITTEN_MS, "write_key_uses", () => credentials.writeUses(), log);
-  // Steady: its own clock counts microseconds from the start of the process, whatever is done to the wall clock.
-  const steady = () => clock.micros() / 1000;
-  const counters = config.valkeyUrl === undefined ? new InProcessCounters(steady) : new ValkeyCounters({ valkey: openValkey(config.valkeyUrl), now: steady, log });
-  const alerts = new AlertWriter(connection.db, log);
-  const truth = new UsageTruth(connection.db, () => ledger.shipped());
-  const limits = new Limits({ counters, truth, alerts, clock, log, whenAway: config.limitsWhenCountersAway, waitMs: config.upstreamTimeoutMs });
-  const limitWorkers = [
-    every(ALERTS_WRITTEN_MS, "write_alerts", () => alerts.flush(), log),
-    every(ALERTS_RESOLVED_MS, "resolve_alerts", () => alerts.resolve(), log),
-    every(COUNTERS_RESOLVED_MS, "resolve_counters", () => limits.resolve(), log),
-    every(COUNTERS_RECONCILED_MS, "reconcile_counters", () => limits.reconcile(), log),
-  ];
-  const storedAnswers = new StoredAnswers(connection.db, clock);
-  const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
-  const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
-  const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
-  const toolsMemory = toolMemory();
-  const sessionNotes = await SessionNotes.open({ connection, secrets, log, cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark) });
-  const road = new Road({
-    storedAnswers,
-    judgeModel: config.judgeModel ?? null,
-    ledger,
-    limits,
-    notices,
-    credentials,
-    users,
-    tokens,
-    snapshots,
-    secrets,
-    log,
-    ...parts.upstream,
-    signatures,
-    guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
-    media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
-    health: new MemberHealth(),
-    random: Math.random,
-    authorization,
-    tools: {
-      db: connection.db,
-      secrets,
-      clock,
-      send,
-      credentials: recordedCredentials,
-      origins: { allowed: new Set(config.mcpAllowedOrigins), loopback: config.loopback && config.publicUrl === undefined },
-      memory: toolsMemory,
-      letters: new LetterBox(connection.db, secrets, log),
-      notes: sessionNotes,
-    },
-    maxBodyBytes: config.maxBodyBytes,
-    upstreamTimeoutMs: config.upstreamTimeoutMs,
-    unrecorded: () => metrics.callUnrecorded(),
-    observe: ({ audit, row }) => metrics.callEnded({ proxyType: audit.proxyType, proxySubtype: audit.proxySubtype, status: row.http_status_code ?? 0, durationMs: row.duration_ms ?? 0 }),
-  });
-  const shipped = () => shippedSoon(ledger.shipped());
-  const reading = { db: connection.db, secrets, clock, log, shipped };
-  const sweep: Worker = every(RUNS_SWEPT_MS, "sweep_runs", () => sweepIdleRuns(connection.db, clock), log);
-  const scrub: Worker = every(JOURNAL_SCRUBBED_MS, "scrub_journal", await journalScrubber(connection.db, ledger), log);
-  const listeners: Worker = every(LISTENERS_CHECKED_MS, "check_listeners", () => road.checkListeners(), log);
-  const feed = new LiveFeed({ connection, users, snapshots, clock, log });
-  await feed.start();
-  const portal = {
-    directory,
-    users,
-    snapshots,
-    feed,
-    logins: { directory, tokens, users, hashing, throttle: new LoginThrottle(clock), registrations: new RegistrationThrottle(clock) },
-    notices,
-    feedback: runFeedback({ db: connection.db, secrets, clock, shipped }),
-  };
-  return {
-    road,
-    services: { portal, runs: runAccess({ ...reading, truth }), traces: traceInlet({ ...reading, ledger }) },
-    ledger,
-    follower,
-    async close() {
-      await Promise.all([usesWriter, answersPruner, sweep, scrub, listeners, ...limitWorkers].map((worker) => worker.stop()));
-      await limits.close();
-      await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
-      await signatures.flush();
-      await credentials.writeUses().catch((error: Error) => log.warn("key_uses_lost", { error }));
-      await Promise.all([follower.stop(), feed.stop(), sessionNotes.stop()]);
-      await ledger.close();
-    },
-  };
 }

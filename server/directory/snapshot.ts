@@ -1,7 +1,7 @@
 import { sealContext, type SecretBox } from "../kernel/secrets.ts";
 import type { GroupChainRow, TenantPolicyRows } from "../store/policy-reads.ts";
 import { dialectByName } from "./models/catalog/model-facts.ts";
-import { mediaPrices, priceSchedule, type DatedPrices, type MediaPrices } from "./models/prices.ts";
+import { priceSchedule, type DatedPrices } from "./models/prices.ts";
 import { type ToolAccess, toolAccessOf } from "./tools/tool-access.ts";
 import { compileToolServers, compileVirtualServers, type ToolServerEntry, type VirtualServerEntry } from "./tools/tool-server-entry.ts";
 import { compileRoutingGroups, type RoutingGroupEntry } from "./models/routing-group-entry.ts";
@@ -76,20 +76,9 @@ export interface ModelEntry {
   readonly residencyRegion: string | null;
   /** Oldest first, never empty; the first holds from ever. */
   readonly priceSchedule: readonly DatedPrices[];
-  readonly mediaPrices: MediaPrices;
-  readonly media: MediaAttributes;
   /** What the last probe found; null when it was never probed. */
   readonly isHealthy: boolean | null;
   readonly provider: ProviderEntry;
-}
-
-/** What a media model accepts; an empty list is no rule. */
-export interface MediaAttributes {
-  readonly imageQualities: readonly string[];
-  readonly videoResolutions: readonly string[];
-  /** Seconds. */
-  readonly videoDurations: readonly number[];
-  readonly maxVideoSeconds: number | null;
 }
 
 export interface ProviderEntry {
@@ -171,13 +160,6 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
       maxConcurrent: row.max_concurrent_requests,
       residencyRegion: row.residency_region,
       priceSchedule: priceSchedule(row, provider.api_format === "anthropic" || CLAUDE.test(row.model_name)),
-      mediaPrices: mediaPrices(row),
-      media: {
-        imageQualities: row.supported_image_qualities,
-        videoResolutions: row.supported_video_resolutions,
-        videoDurations: row.supported_video_durations,
-        maxVideoSeconds: row.max_video_duration_seconds,
-      },
       isHealthy: row.is_healthy,
       provider: {
         providerKey: provider.provider_key,

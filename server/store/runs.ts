@@ -81,7 +81,8 @@ export async function endRun(db: Database, tenantId: string, rootTaskId: string,
 
 const SWEPT_AT_ONCE = 1_000;
 /** Of a tenant that is gone there are no calls to come: its runs end as those of others do, and are not kept for good. */
-const SWEPT_TENANTS = sql`SELECT id, run_idle_minutes FROM tenants UNION ALL SELECT id, 30 FROM gone_tenants g WHERE NOT EXISTS (SELECT FROM tenants t WHERE t.id = g.id)`;
+const GONE_IDLE_MINUTES = 30;
+const SWEPT_TENANTS = sql`SELECT id, run_idle_minutes FROM tenants UNION ALL SELECT id, ${sql.lit(GONE_IDLE_MINUTES)} FROM gone_tenants g WHERE NOT EXISTS (SELECT FROM tenants t WHERE t.id = g.id)`;
 
 /**
  * Ends the open runs that have had no call for their tenant's `run_idle_minutes`, in the state their last call led to.

@@ -33,14 +33,6 @@ export interface DatedPrices {
   readonly tiers: readonly PriceTier[];
 }
 
-/** Micro-dollars for a million units, so that a second of speech has a price; null is unpriced. */
-export interface MediaPrices {
-  readonly image: MicroUsd | null;
-  readonly audioInputSecond: MicroUsd | null;
-  readonly audioOutputCharacter: MicroUsd | null;
-  readonly videoSecond: MicroUsd | null;
-}
-
 type PriceColumns = Pick<ModelRow, "input_cost" | "output_cost" | "cache_read_cost" | "cache_write_cost" | "cache_write_hour_cost" | "audio_input_cost" | "audio_output_cost" | "web_search_cost">;
 
 /** The plain price columns of a row. */
@@ -107,8 +99,4 @@ function changed(base: Prices, columns: ColumnPrices): Prices {
     audioOutput: columns.audio_output_cost ?? base.audioOutput ?? null,
     webSearch: base.webSearch ?? null,
   };
-}
-
-export function mediaPrices(row: Pick<ModelRow, "image_cost" | "audio_input_second_cost" | "audio_output_character_cost" | "video_second_cost">): MediaPrices {
-  return { image: row.image_cost, audioInputSecond: row.audio_input_second_cost, audioOutputCharacter: row.audio_output_character_cost, videoSecond: row.video_second_cost };
 }

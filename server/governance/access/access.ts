@@ -5,6 +5,7 @@ import { arrivalOf, type Route } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
 import type { ModelReference } from "../view.ts";
+import { modelById, modelByName } from "./named-model.ts";
 import { standIn } from "./stand-in.ts";
 
 /**
@@ -27,10 +28,10 @@ export const access: RequestControl = {
 
 /** By id, then by gateway name, then by the provider's name, where a granted model wins over its namesakes. */
 function resolve({ tenant, granted }: GroupScope, reference: ModelReference): ModelEntry | RoutingGroupEntry | null {
-  if (reference.id !== null) return tenant.models.get(reference.id) ?? tenant.routingGroupsByModelId.get(reference.id) ?? null;
+  if (reference.id !== null) return modelById(tenant, reference.id) ?? null;
   const { name } = reference;
   if (name === null) return null;
-  const named = tenant.modelsByName.get(name) ?? tenant.routingGroups.get(name) ?? tenant.routingGroupsByName.get(name);
+  const named = modelByName(tenant, name);
   if (named !== undefined) return named;
   const sharing = tenant.modelsByModelName.get(name) ?? [];
   return sharing.find((model) => granted.has(model.id)) ?? sharing[0] ?? null;

@@ -1,5 +1,6 @@
 import type { RoutingGroupEntry } from "../../directory/models/routing-group-entry.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
+import { modelById, modelByName } from "./named-model.ts";
 
 /** A model a caller may name, a routing group's virtual one included. */
 export interface UsableModel {
@@ -29,11 +30,10 @@ export function usableModels(scope: GroupScope): UsableModel[] {
 
 /** One of them, by gateway id or name; null when it is not there or not granted, which are told apart to nobody. */
 export function usableModel(scope: GroupScope, idOrName: string): UsableModel | null {
-  const { tenant } = scope;
-  const model = tenant.models.get(idOrName) ?? tenant.modelsByName.get(idOrName);
-  if (model !== undefined) return scope.granted.has(model.id) && isOpen(model) ? ofModel(model) : null;
-  const group = tenant.routingGroupsByModelId.get(idOrName) ?? tenant.routingGroups.get(idOrName) ?? tenant.routingGroupsByName.get(idOrName);
-  return group === undefined ? null : ofGroup(scope, group);
+  const found = modelById(scope.tenant, idOrName) ?? modelByName(scope.tenant, idOrName);
+  if (found === undefined) return null;
+  if ("members" in found) return ofGroup(scope, found);
+  return scope.granted.has(found.id) && isOpen(found) ? ofModel(found) : null;
 }
 
 function isOpen(model: ModelEntry): boolean {

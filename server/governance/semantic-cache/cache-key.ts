@@ -59,7 +59,7 @@ function conditionsOf(scope: GroupScope, route: Route): string {
 }
 
 /** What of a model has no bearing on what it says. */
-const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set(["createdSeconds", "rateLimitRpm", "rateLimitTpm", "maxConcurrent", "priceSchedule", "mediaPrices", "isHealthy", "apiKey"]);
+const BESIDE_THE_ANSWER: ReadonlySet<string> = new Set(["createdSeconds", "rateLimitRpm", "rateLimitTpm", "maxConcurrent", "priceSchedule", "isHealthy", "apiKey"]);
 
 function setUpOf(model: ModelEntry): string {
   return JSON.stringify(model, (name, value: unknown) => (BESIDE_THE_ANSWER.has(name) ? undefined : value));

@@ -7,7 +7,7 @@ import { edited, resultText } from "../../wire/mcp/rpc.ts";
 import { baseUrl } from "../authorization/authorization-parts.ts";
 import { sealEnvelope } from "../authorization/envelope.ts";
 import type { Call } from "../call.ts";
-import type { WholeAnswer } from "../surface.ts";
+import { ownAnswer, type WholeAnswer } from "../surface.ts";
 import { SESSION_PURPOSE } from "./caller-session.ts";
 import { departure } from "./departure.ts";
 import { sealed, unsealed, upstreamSession } from "./session-token.ts";
@@ -73,7 +73,7 @@ export function askedByState(call: Call, { message }: ToolRequest, owner: string
     requestState: sealed(parts.secrets, PURPOSE, owner, { approval: approval.id, round }),
     _meta: { [META_DATA]: { code: "approval_required", ...approvalData(approval) } },
   };
-  return { kind: "whole", status: 200, headers: { "content-type": "application/json", "x-gw-approval-id": approval.id }, body: new TextEncoder().encode(resultText(message?.id ?? null, JSON.stringify(result))), usage: null, failure: null };
+  return ownAnswer(200, { "content-type": "application/json", "x-gw-approval-id": approval.id }, resultText(message?.id ?? null, JSON.stringify(result)));
 }
 
 /** The approval a stateless client comes again for. The request is left without what was the gateway's alone; null when it brings no such state. */

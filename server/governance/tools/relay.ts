@@ -4,7 +4,7 @@ import type { Dialect } from "../../wire/mcp/dialect.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
 import { abortReason, type Call } from "../call.ts";
 import { tag } from "../record/tag.ts";
-import { type Answer, isRefusal, ownAnswer, type WholeAnswer } from "../surface.ts";
+import { type Answer, ownAnswer, type WholeAnswer } from "../surface.ts";
 import { frameOf, KEEP_ALIVE_MS, keptAlive, SENDER } from "./rpc-stream.ts";
 
 /** Messages for the caller as they come; what it returns is the answer. */
@@ -54,8 +54,7 @@ export function errorIn(call: Call, value: JsonObject): JsonObject | null {
 /** Gives the caller one answer when nothing comes before it, else a stream that ends with it. */
 export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promise<Answer | Refusal> {
   const first = await next(call, relay);
-  if (isRefusal(first)) return first;
-  if (first.done === true) return isRefusal2(first.value) ? first.value : wholeAnswer(call, first.value, dialect);
+  if (first.done === true) return typeof first.value === "string" ? wholeAnswer(call, first.value, dialect) : first.value;
   const state: { last: Uint8Array | null; failed: Refusal | null } = { last: null, failed: null };
   let held: string | null = first.value;
   const upstream = new ReadableStream<Uint8Array>(
@@ -67,18 +66,15 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
           return;
         }
         const step = await next(call, relay);
-        if (isRefusal(step)) {
-          state.failed = step;
-          controller.close();
-        } else if (step.done !== true) controller.enqueue(frameOf(step.value));
-        else {
-          if (isRefusal2(step.value)) state.failed = step.value;
-          else {
-            if (errorOf(call, step.value) !== null) tag(call, "rpc_error");
-            state.last = frameOf(step.value);
-          }
-          controller.close();
+        if (step.done !== true) {
+          controller.enqueue(frameOf(step.value));
+          return;
         }
+        if (typeof step.value === "string") {
+          if (errorOf(call, step.value) !== null) tag(call, "rpc_error");
+          state.last = frameOf(step.value);
+        } else state.failed = step.value;
+        controller.close();
       },
       async cancel() {
         await relay.return(refuse("upstream_interrupted")).catch(() => undefined);
@@ -99,21 +95,19 @@ export async function relayed(call: Call, relay: Relay, dialect: Dialect): Promi
 export async function answerOf(call: Call, relay: Relay): Promise<string | Refusal> {
   for (;;) {
     const step = await next(call, relay);
-    if (isRefusal(step)) return step;
     if (step.done === true) return step.value;
   }
 }
 
-function isRefusal2(value: string | Refusal): value is Refusal {
-  return typeof value !== "string";
-}
-
-/** One step; what broke off becomes a refusal. */
-async function next(call: Call, relay: Relay): Promise<IteratorResult<string, string | Refusal> | Refusal> {
+/** One step; what broke off ends with a refusal. */
+async function next(call: Call, relay: Relay): Promise<IteratorResult<string, string | Refusal>> {
   try {
     return await relay.next();
   } catch (error) {
-    if (abortReason(call) === "upstream_timeout") return refuse("upstream_timeout", "The tool server did not answer in time.");
-    return refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+    const value =
+      abortReason(call) === "upstream_timeout"
+        ? refuse("upstream_timeout", "The tool server did not answer in time.")
+        : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+    return { done: true, value };
   }
 }

@@ -8,7 +8,7 @@ import { isTaskMethod } from "../../wire/mcp/capability.ts";
 import { goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, newInStateless, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../call.ts";
-import { type Answer, isRefusal, type WholeAnswer } from "../surface.ts";
+import { type Answer, isRefusal, ownAnswer, type WholeAnswer } from "../surface.ts";
 import { callerSession, SESSION_PURPOSE } from "./caller-session.ts";
 import { takeClientAnswer } from "./client-answers.ts";
 import { listened, type OpenChanges, sessionStream } from "./listen.ts";
@@ -72,9 +72,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
   };
   if (message === null) {
     if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
-    const lost = await unnoted(() => parts.notes.end(noted));
-    if (lost !== null) return lost;
-    return { kind: "whole", status: 204, headers: {}, body: new Uint8Array(0), usage: null, failure: null };
+    return (await unnoted(() => parts.notes.end(noted))) ?? ownAnswer(204, {});
   }
   if (message.kind === "response") {
     await takeClientAnswer(parts, token, String(message.id), exactValue(message.document.text()) as JsonObject);

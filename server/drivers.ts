@@ -1,0 +1,45 @@
+import type { ApiFormat } from "@gatehouse/contracts/providers";
+import type { Clock } from "./kernel/clock.ts";
+import type { Configuration } from "./kernel/configuration.ts";
+import { type Outbound, outbound } from "./runtime/outbound.ts";
+import { azureContentSafety } from "./upstreams/guardrail-engines/azure-content-safety.ts";
+import { bedrockGuardrails } from "./upstreams/guardrail-engines/bedrock-guardrails.ts";
+import { openaiModeration } from "./upstreams/guardrail-engines/openai-moderation.ts";
+import { webhook } from "./upstreams/guardrail-engines/webhook.ts";
+import { anthropicProvider } from "./upstreams/providers/anthropic/anthropic.ts";
+import { azureOpenaiProvider } from "./upstreams/providers/azure-openai/azure-openai.ts";
+import { bedrockProvider } from "./upstreams/providers/bedrock/bedrock.ts";
+import { echoProvider } from "./upstreams/providers/echo/echo.ts";
+import { geminiProvider } from "./upstreams/providers/gemini/gemini.ts";
+import { openaiProvider } from "./upstreams/providers/openai/openai.ts";
+import type { Provider } from "./upstreams/providers/provider.ts";
+import { vertexProvider } from "./upstreams/providers/vertex/vertex.ts";
+import { converseCodec } from "./wire/converse/converse-codec.ts";
+import { geminiCodec } from "./wire/gemini/gemini-codec.ts";
+import { messagesCodec } from "./wire/messages/messages-codec.ts";
+import { chatCodec } from "./wire/openai/chat-codec.ts";
+import { responsesCodec } from "./wire/responses/responses-codec.ts";
+
+/** Every way out of the gateway, and the formats spoken on it. */
+export function upstreamOf(config: Configuration, clock: Clock) {
+  const out = outbound({ allowPrivate: config.allowPrivateUpstreams });
+  return {
+    clock,
+    outbound: out,
+    providers: {
+      openai: openaiProvider(out),
+      azure_openai: azureOpenaiProvider(out),
+      anthropic: anthropicProvider(out),
+      gemini: geminiProvider(out),
+      vertex: vertexProvider(out, clock),
+      bedrock: bedrockProvider(out, clock),
+      echo: echoProvider(clock),
+    } satisfies Record<ApiFormat, Provider>,
+    codecs: { chat: chatCodec, responses: responsesCodec, messages: messagesCodec, gemini: geminiCodec, converse: converseCodec },
+  };
+}
+
+/** What guardrail configurations may name beside the built-in checks. */
+export function guardrailEngines(out: Outbound, clock: Clock) {
+  return { openai_moderation: openaiModeration(out), azure_content_safety: azureContentSafety(out), bedrock_guardrails: bedrockGuardrails(out, clock), webhook: webhook(out) };
+}
