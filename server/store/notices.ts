@@ -45,6 +45,9 @@ export async function addConversationNotice(db: Database, notice: { tenant_id: s
   await db.insertInto("conversation_notices").values(notice).onConflict((conflict) => conflict.doNothing()).execute();
 }
 
+/** How calls are filed in whose answers a model speaks. A portal may look up models or count tokens before it shows anything. */
+const TURNS = ["chat_completions", "responses", "completions", "anthropic_messages", "gemini_generate_content", "gemini_stream_generate_content"];
+
 export interface StatementRow {
   readonly handle: string;
   readonly met: boolean;
@@ -60,7 +63,7 @@ export async function noticeBeforeFirstTurn(db: Database, tenantId: string, wind
       SELECT DISTINCT ON (handle) handle, timestamp, chain_id, chain_seq, resource_group_id FROM (
         SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq, resource_group_id, id
           FROM audit_rows
-         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
+         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND proxy_subtype = ANY(${TURNS}) AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
       ) spoken ORDER BY handle, timestamp, id
     ), notices AS (
       SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq

@@ -172,7 +172,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
       asked,
       warming,
       models: (scope: GroupScope) => used(plans.of(scope, "m", clock.at, () => planFor(scope, MODEL, clock.at)), scope.tenant.policies),
-      tools: (scope: GroupScope) => used(plans.of(scope, "tools s", clock.at, () => toolPlan(scope, "s", "p", clock.at)), scope.tenant.policies),
+      tools: (scope: GroupScope) => used(plans.of(scope, "tools s", clock.at, () => toolPlan(scope, { id: "s", name: "s" }, "p", clock.at)), scope.tenant.policies),
     };
   }
 
@@ -204,7 +204,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
     clock.at += HOUR;
     expect(await tools(scope)).toEqual([0]);
     asked.length = 0;
-    for (const server of ["s", "another"]) warming.keep(`leaf tools ${server}`, toolPlan(scope, server, "p", clock.at), scope.tenant);
+    for (const server of ["s", "another"]) warming.keep(`leaf tools ${server}`, toolPlan(scope, { id: server, name: server }, "p", clock.at), scope.tenant);
     await warming.reconcile(clock.at);
     expect([await tools(scope), asked]).toEqual([[7], ["tools"]]);
   });
