@@ -11,6 +11,8 @@ describe("previews in redacted mode", () => {
     ['{"account":1763712000123,"at":"+1763712000"}', '{"account":[number],"at":"[number]"}'],
     ["to DE89 3704 0044 0532 0130 00 by noon", "to [iban] by noon"],
     [`key ${"sk-"}proj-abcdefghijklmnopqrstuvwx end`, "key [secret] end"],
+    [`id eyJhbGciOiJub25lIn0.${"eyJzdWIiOiJhZGEifQ".repeat(2)}.c2lnbmF0dXJl end`, "id [secret] end"],
+    [`eyJub190b2tlbg eyJub3I.eyJub190b2tlbg x-eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl`, "eyJub190b2tlbg eyJub3I.eyJub190b2tlbg x-[secret]"],
     [`token ghp_${"a".repeat(36)} end`, "token [secret] end"],
     ["-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----", "[private_key]"],
   ])("%s", (text, expected) => {
@@ -24,6 +26,12 @@ describe("previews in redacted mode", () => {
   test("a long hostile text costs bounded time", () => {
     const started = cpuMs();
     redact(`${"1 ".repeat(30_000)}${"a.".repeat(30_000)}@${"A1 ".repeat(10_000)}`);
+    expect(cpuMs(started)).toBeLessThan(500);
+  });
+
+  test("a run full of beginnings of tokens is followed to its end once", () => {
+    const started = cpuMs();
+    expect(redact("-eyJ".repeat(100_000))).not.toContain("[secret]");
     expect(cpuMs(started)).toBeLessThan(500);
   });
 });
