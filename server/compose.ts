@@ -319,6 +319,8 @@ function upstreamOf(config: Configuration, clock: Clock) {
   return {
     clock,
     outbound: out,
+    // Callers name these addresses and hear what stands there; that private ones are allowed is for those an administrator gave.
+    media: outbound({ allowPrivate: false }),
     providers: {
       openai: openaiProvider(out),
       azure_openai: azureOpenaiProvider(out),
@@ -430,7 +432,7 @@ async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ...parts.upstream,
     signatures,
     guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
-    media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
+    media: media((url, abort, timeoutMs) => parts.upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
     authorization,

@@ -122,3 +122,17 @@ test("instructions inside a conversation stand where the record says they may", 
   const { body, dropped } = await sent(CHAT, { model: "by-record", ...asked });
   expect([body.system, dropped]).toEqual(["Be brief.", "messages[].role"]);
 });
+
+test("what a caller names by address is not fetched from the gateway's own network, though its providers stand there", async () => {
+  const asked = vendor.seen.length;
+  for (const url of [`${world.gateway.adminUrl}/metrics`, `${vendor.origin}/picture.png`]) {
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "gemini", input: [{ role: "user", content: [{ type: "input_file", file_url: url }] }] }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: "media_unavailable" });
+  }
+  expect(vendor.seen.length).toBe(asked);
+});
