@@ -23,8 +23,12 @@ const SECRET =
 const NO_TOKEN = /^eyJ[^.]*$/;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
 
+/** What opens a tool server to a vendor that asks it for the model: such a token has no shape of its own. */
+const SAID_CREDENTIAL = /"(?:authorization(?:_token)?|x-api-key)"\s*:\s*"(?:[^"\\]|\\.)*"?/gi;
+
 /** A cheap question first: most text has none of these, and the patterns cost more than the look. */
 const MAYBE_SECRET = /sk[-_]|gh[pousr]_|github_pat_|A[KSBC][IC]A|AIza|xox|eyJ/;
+const MAYBE_CREDENTIAL = /authorization|x-api-key/i;
 const MAYBE_DIGITS = /\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d/;
 const MAYBE_IBAN = /[A-Z]{2}\d{2}/;
 
@@ -38,6 +42,7 @@ interface Rule {
 }
 
 const RULES: readonly Rule[] = [
+  { maybe: (text) => MAYBE_CREDENTIAL.test(text), pattern: SAID_CREDENTIAL, instead: (match) => `${match.slice(0, match.indexOf(":") + 1)}"[secret]"` },
   { maybe: (text) => text.includes("PRIVATE KEY-----"), pattern: PRIVATE_KEY, instead: () => "[private_key]" },
   { maybe: (text) => MAYBE_SECRET.test(text), pattern: SECRET, instead: (match) => (NO_TOKEN.test(match) ? null : "[secret]") },
   { maybe: (text) => text.includes("@"), pattern: EMAIL, instead: () => "[email]" },
