@@ -4,21 +4,17 @@ import { mintCallId } from "./call-ids.ts";
 import type { Findings } from "./findings.ts";
 import { readMedia } from "./media.ts";
 import { listIn, member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { OpenCalls } from "./open-calls.ts";
 import { readResponse } from "./tool-results.ts";
 
 const ASSISTANT = new Set(["text", "thought", "thoughtSignature", "functionCall"]);
 const USER = new Set(["text", "inlineData", "fileData", "functionResponse", "thoughtSignature"]);
 const SERVER_SIDE = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
 
-interface OpenCall {
-  readonly id: string;
-  readonly name: string;
-}
-
 /** Reads `contents` into turns. Calls without ids get one of their place, and results find their call by id, or name and order. */
 export class ContentReader {
   private readonly findings: Findings;
-  private openCalls: OpenCall[] = [];
+  private openCalls = new OpenCalls();
   private afterUser = false;
 
   constructor(findings: Findings) {
@@ -45,7 +41,7 @@ export class ContentReader {
       return read.length === 0 ? [] : [{ role: "user", parts: read }];
     }
     // Calls of an earlier exchange that were never answered are not what later results speak of.
-    if (this.afterUser) this.openCalls = [];
+    if (this.afterUser) this.openCalls = new OpenCalls();
     this.afterUser = false;
     const read = parts.flatMap(([part, at], i) => this.assistantPart(part, at, turn, i));
     return read.length === 0 ? [] : [{ role: "assistant", parts: read }];
@@ -68,7 +64,7 @@ export class ContentReader {
     const name = call === null ? null : textIn(call, "name");
     if (call !== null && name !== null) {
       const id = textIn(call, "id") || mintCallId(turn, place, name);
-      this.openCalls.push({ id, name });
+      this.openCalls.add(id, name);
       return [{ kind: "tool_call", id, name, arguments: JSON.stringify(objectIn(call, "args") ?? {}), ...signature }];
     }
     if (member(part, "thought") !== true) return textOf(part);
@@ -100,14 +96,8 @@ export class ContentReader {
       if (nested?.kind === "audio") this.findings.refuse(`${at}.parts[${i}]`, "sounds cannot be a tool's result for the provider of this model");
       else if (nested !== null) media.push(nested);
     }
-    const callId = this.answered(told, name) ?? told ?? mintCallId(turn, place, name ?? "");
+    const callId = this.openCalls.answer(told, name) ?? told ?? mintCallId(turn, place, name ?? "");
     return { kind: "tool_result", callId, toolName: name, content: [{ kind: "text", text }, ...media], isError };
-  }
-
-  private answered(id: string | null, name: string | null): string | null {
-    const byId = id === null ? -1 : this.openCalls.findIndex((call) => call.id === id);
-    const at = byId >= 0 ? byId : this.openCalls.findIndex((call) => call.name === name);
-    return at < 0 ? null : (this.openCalls.splice(at, 1)[0]?.id ?? null);
   }
 }
 
