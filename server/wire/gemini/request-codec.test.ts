@@ -169,7 +169,7 @@ describe("a vendor's request", () => {
     ["generationConfig.responseMimeType", { generationConfig: { responseMimeType: "text/x.enum" } }],
     ["contents[0].parts[0].fileData", { contents: [{ parts: [{ fileData: { fileUri: "gs://bucket/a.pdf" } }] }] }],
     ["contents[0].parts[0].executableCode", { contents: [{ role: "model", parts: [{ executableCode: { code: "1" } }] }] }],
-    ["contents[0].parts[0].inlineData", { contents: [{ role: "model", parts: [{ inlineData: { mimeType: "image/png", data: PNG } }] }] }],
+    ["contents[0].parts[0].inlineData", { contents: [{ role: "model", parts: [{ inlineData: { mimeType: "audio/wav", data: "UklGRg==" } }] }] }],
   ])("%s is refused", (field, body) => {
     expect(geminiCodec.readRequest({ ...fixture("text"), ...body })).toMatchObject({ unsupported: [{ field }] });
   });
