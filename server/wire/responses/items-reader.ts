@@ -50,7 +50,8 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
       const made = picturePart(item);
       if (made === null) report.drop(field);
       else pictures.add({ kind: "image", source: { base64: made.base64 }, mediaType: made.mediaType }, field);
-    } else if (item.type !== "item_reference") report.refuse(field, `${NOT_ELSEWHERE}: an item of type ${JSON.stringify(item.type)}`);
+    } else if (item.type === "item_reference") report.drop(field);
+    else report.refuse(field, `${NOT_ELSEWHERE}: an item of type ${JSON.stringify(item.type)}`);
   }
   for (const field of pictures.left) report.drop(field);
   return { instructions, turns };
