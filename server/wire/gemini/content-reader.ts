@@ -1,3 +1,4 @@
+import { OwnPictures } from "../conversation/own-pictures.ts";
 import type { AssistantPart, FilePart, ImagePart, Signature, TextPart, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-ids.ts";
@@ -14,6 +15,7 @@ const SERVER_SIDE = ["executableCode", "codeExecutionResult", "toolCall", "toolR
 /** Reads `contents` into turns. Calls without ids get one of their place, and results find their call by id, or name and order. */
 export class ContentReader {
   private readonly findings: Findings;
+  private readonly pictures = new OwnPictures();
   private openCalls = new OpenCalls();
   private afterUser = false;
 
@@ -23,11 +25,13 @@ export class ContentReader {
 
   turns(body: JsonObject): Turn[] {
     const list = Array.isArray(member(body, "contents"));
-    return objectsIn(body, "contents").flatMap((content, turn) => {
+    const turns = objectsIn(body, "contents").flatMap((content, turn) => {
       const at = list ? `contents[${turn}]` : "contents";
       const parts = objectsIn(content, "parts").map((part, i): [JsonObject, string] => [part, `${at}.parts[${i}]`]);
       return this.turn(textIn(content, "role"), parts, turn);
     });
+    for (const field of this.pictures.left) this.findings.drop(field);
+    return turns;
   }
 
   private turn(role: string | null, parts: readonly (readonly [JsonObject, string])[], turn: number): Turn[] {
@@ -38,7 +42,8 @@ export class ContentReader {
     if (role !== "model") {
       this.afterUser = true;
       const read = parts.flatMap(([part, at], i) => this.userPart(part, at, turn, i));
-      return read.length === 0 ? [] : [{ role: "user", parts: read }];
+      if (read.length === 0) return [];
+      return [{ role: "user", parts: read.every(({ kind }) => kind === "tool_result") ? read : this.pictures.before(read) }];
     }
     // Calls of an earlier exchange that were never answered are not what later results speak of.
     if (this.afterUser) this.openCalls = new OpenCalls();
@@ -57,6 +62,12 @@ export class ContentReader {
   }
 
   private assistantPart(part: JsonObject, at: string, turn: number, place: number): AssistantPart[] {
+    const picture = readMedia(part);
+    if (picture !== null && picture !== "private" && picture.kind === "image") {
+      // A sketch among the thoughts was never part of the answer.
+      if (member(part, "thought") !== true) this.pictures.add(picture, at);
+      return [];
+    }
     if (this.refused(part, at, ["functionResponse", "inlineData", "fileData"])) return [];
     this.findings.dropOthers(part, ASSISTANT, `${at}.`);
     const signature = signatureOf(part);
