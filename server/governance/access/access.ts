@@ -4,6 +4,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { arrivalOf, type Route } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
+import { isRefusal } from "../surface.ts";
 import type { ModelReference } from "../view.ts";
 import { modelById, modelByName } from "./named-model.ts";
 import { standIn } from "./stand-in.ts";
@@ -19,7 +20,7 @@ export const access: RequestControl = {
     const found = resolve(call.scope, view.model);
     if (found === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(view.model.id ?? view.model.name)}.`));
     const route = "members" in found ? routeOfGroup(call.scope, found, view.model.modes) : routeOfModel(call.scope, found, view.model.modes);
-    if ("code" in route) return refused(route);
+    if (isRefusal(route)) return refused(route);
     call.route = route;
     call.model = route.group === null ? (route.members[0]?.model ?? null) : standIn(route.group, route.members, arrivalOf(call));
     return PASS;

@@ -9,6 +9,7 @@ import { arrivalOf, type Attempt, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { governanceOf } from "../parameters/governance.ts";
+import { isRefusal } from "../surface.ts";
 import type { RequestView } from "../view.ts";
 import { noteClamped } from "../parameters/clamped.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
@@ -120,14 +121,14 @@ export class Limits implements RequestControl {
 
   private async decideInRun(call: Call, view: RequestView, base: CallPlan): Promise<Decision> {
     const found = await this.runs.planIn(call, base).catch((error: unknown) => this.away(call, error));
-    return "code" in found ? refused(found) : this.decideBy(call, view, found);
+    return isRefusal(found) ? refused(found) : this.decideBy(call, view, found);
   }
 
   private decideBy(call: Call, view: RequestView, plan: CallPlan): Decision | Promise<Decision> {
     const members = call.route?.group == null ? [] : call.route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
     if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
     const arriving = this.arrive(call, view, call.model as ModelEntry, plan, members);
-    if ("code" in arriving) return refused(arriving);
+    if (isRefusal(arriving)) return refused(arriving);
     if (members.length > 0) this.routed.set(call, { arriving, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
     const passed = plan.scopes.length === 0 ? null : this.pass(arriving, (spent) => this.admitted(arriving, spent));
     return passed instanceof Promise ? passed.then(decision) : decision(passed);

@@ -50,7 +50,7 @@ export async function approvalGate(call: Call, request: ToolRequest, route: Pick
     if (answered !== null && needsApproval(access, name)) {
       // What was refused to be opened is told as to any other client.
       const found = await whenDecided(call, server.url, answered.id, parts, answered.declined ? 0 : undefined);
-      if (found !== null && isRefusal(found)) return found;
+      if (isRefusal(found)) return found;
       if (found?.status === "approved") return (await redeemAsked(parts, found.id, await redemption())) ? covered(found.id) : refuse("approval_token_invalid");
       blocked();
       if (found?.status !== "pending") return notGiven(found);
