@@ -4,7 +4,7 @@ import type { PortalTokens } from "../directory/people/portal/portal-tokens.ts";
 import type { TenantSnapshot } from "../directory/snapshot.ts";
 import type { Snapshots } from "../directory/snapshots.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { type Refusal, refuse } from "../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
 import { type SecretBox, sha256Hex } from "../kernel/secrets.ts";
 import type { Call } from "./call.ts";
 import { type Holder, readAccessToken } from "./authorization/gateway-tokens.ts";
@@ -55,7 +55,7 @@ export async function admit(call: Call, admits: Admits, parts: AdmissionParts): 
     return await admitAs(call, presented, admits, parts);
   } catch (error) {
     // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
-    return refuse("directory_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
+    return refuse("directory_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
   }
 }
 

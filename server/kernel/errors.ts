@@ -162,6 +162,11 @@ export function statusOf(refusal: Refusal): number {
   return ERRORS[refusal.code].status;
 }
 
+/** What whatever was thrown says of itself: not all that libraries throw is an Error. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 /** Carries a refusal out of code that cannot return one (a transaction to roll back, a nested directory call). */
 export class Refused extends Error {
   readonly refusal: Refusal;

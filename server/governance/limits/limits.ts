@@ -3,7 +3,7 @@ import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { arrivalOf, type Attempt, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
@@ -389,7 +389,7 @@ export class Limits implements RequestControl {
   private away(call: Call, error: unknown, plan?: Plan): Refusal | null {
     this.parts.log.warn("limits_unavailable", { call_id: call.id, error: error as Error });
     const open = this.parts.whenAway === "open" && plan !== undefined && !plan.windows.some(({ hard }) => hard);
-    return open ? null : refuse("limits_unavailable", undefined, { headers: { "retry-after": "1" }, reason: error instanceof Error ? error.message : String(error) });
+    return open ? null : refuse("limits_unavailable", undefined, { headers: { "retry-after": "1" }, reason: reasonOf(error) });
   }
 
   /**

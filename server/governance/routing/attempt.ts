@@ -1,7 +1,7 @@
 import type { ApiFormat } from "@gatehouse/contracts/providers";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { headersNamed } from "../../kernel/request-headers.ts";
 import type { Operation, Provider } from "../../upstreams/providers/provider.ts";
 import { readFault } from "../../wire/openai/fault.ts";
@@ -133,7 +133,7 @@ function ranOut(call: Call | null, { signal }: AbortController): boolean {
 
 function brokenOff(call: Call | null, abort: AbortController, error: unknown): Refusal {
   if (ranOut(call, abort)) return refuse("upstream_timeout");
-  return refuse("upstream_interrupted", undefined, { reason: error instanceof Error ? error.message : String(error) });
+  return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
 }
 
 const STREAM_TYPES = ["text/event-stream", "application/vnd.amazon.eventstream"];

@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
@@ -263,7 +263,7 @@ function beginResumed(call: Call, errand: Errand, parts: ToolParts): Refusal | n
     parts.begin(call);
     return null;
   } catch (error) {
-    return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+    return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
   }
 }
 

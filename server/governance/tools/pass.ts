@@ -1,5 +1,5 @@
 import { restrictsTools } from "../../directory/tools/tool-access.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { headersNamed, type RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
@@ -145,7 +145,7 @@ async function whole(call: Call, response: Response, headers: Record<string, str
   try {
     bytes = await readAnswerBody(response);
   } catch (error) {
-    return abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", "The tool server did not answer in time.") : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+    return abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", "The tool server did not answer in time.") : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: reasonOf(error) });
   } finally {
     clearTimeout(timer);
   }
