@@ -73,11 +73,11 @@ export async function admitAs(call: Call, presented: Presented, admits: Exclude<
   call.tenant = tenant;
   const named = call.headers.get("x-tenant-id");
   if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
-  const groupId = chosenGroup(call, tenant, groups);
-  if (isRefusal(groupId)) return groupId;
-  if (groupId.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
-  if (groupId.id !== null) {
-    const found = parts.snapshots.scope(tenant.id, groupId.id);
+  const chosen = chosenGroup(call, tenant, groups);
+  if (isRefusal(chosen)) return chosen;
+  if (chosen.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
+  if (chosen.id !== null) {
+    const found = parts.snapshots.scope(tenant.id, chosen.id);
     const scope = found instanceof Promise ? await found : found;
     if (scope === null) return unauthenticated("resource_group_unknown");
     call.scope = scope;
