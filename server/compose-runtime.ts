@@ -99,7 +99,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
       await write(directory, GATEWAY, (change) => recordDiscovery(change, tenantId, serverId, url, found, diffTools));
       await follower.caughtUp();
     },
-    (error) => log.warn("connected_discovery_failed", { error }),
+    (tenantId, serverId, error) => log.warn("connected_discovery_failed", { tenant_id: tenantId, server_id: serverId, error }),
   );
   const authorization: AuthorizationParts = { db: connection.db, secrets, clock, send, credentials, users, tokens, snapshots, publicUrl: config.publicUrl ?? null, allowPrivate: config.allowPrivateUpstreams, memory: authorizationMemory(), discovery };
   const follower = new ConfigFollower(

@@ -12,6 +12,7 @@ import type { Database } from "../store/database.ts";
 import { openAuditDatabase } from "./audit-database.ts";
 import { filePieces } from "./file-pieces.ts";
 import { readKeptCheckpoints } from "./kept-checkpoints.ts";
+import { reasonOf } from "../kernel/errors.ts";
 
 export interface CommandIo {
   /** Awaited between the lines of an export, so that a slow reader slows it down. */
@@ -73,7 +74,7 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
     if (file !== undefined) return await verifyFile(io, file, options);
     return await withDatabase(source, (db) => verifyDatabase(io, db, options));
   } catch (error) {
-    io.stderr(`gatehouse audit: ${error instanceof Error ? error.message : String(error)}\n`);
+    io.stderr(`gatehouse audit: ${reasonOf(error)}\n`);
     return COULD_NOT_RUN;
   }
 }

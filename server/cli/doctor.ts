@@ -7,6 +7,7 @@ import { CHECKPOINT_MS } from "@gatehouse/ledger-format/checkpoint";
 import type { Verdict } from "@gatehouse/ledger-format/verdict";
 import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
 import { type Configuration, readConfiguration } from "../kernel/configuration.ts";
+import { reasonOf } from "../kernel/errors.ts";
 import { secretBox } from "../kernel/secrets.ts";
 import { listChains } from "../ledger/chain-facts.ts";
 import { verifyChain } from "../ledger/chains.ts";
@@ -62,7 +63,7 @@ export async function doctorCommand(argv: string[], env: Readonly<Record<string,
     if (values.json) await io.stdout(`${JSON.stringify({ findings })}\n`);
     return findings.some(({ state }) => state === "wrong") ? 1 : 0;
   } catch (error) {
-    io.stderr(`gatehouse doctor: ${error instanceof Error ? error.message : String(error)}\n`);
+    io.stderr(`gatehouse doctor: ${reasonOf(error)}\n`);
     return 3;
   }
 }

@@ -52,6 +52,7 @@ export interface ModelEntry {
   readonly description: string | null;
   readonly iconUrl: string | null;
   readonly modes: readonly string[];
+  /** It and its provider. */
   readonly enabled: boolean;
   readonly createdSeconds: number;
   readonly contextWindow: number | null;
@@ -73,7 +74,6 @@ export interface ModelEntry {
   readonly rateLimitRpm: number | null;
   readonly rateLimitTpm: number | null;
   readonly maxConcurrent: number | null;
-  readonly residencyRegion: string | null;
   /** Oldest first, never empty; the first holds from ever. */
   readonly priceSchedule: readonly DatedPrices[];
   /** What the last probe found; null when it was never probed. */
@@ -89,7 +89,6 @@ export interface ProviderEntry {
   readonly apiKey: string | null;
   readonly headers: Readonly<Record<string, string>>;
   readonly region: string | null;
-  readonly enabled: boolean;
 }
 
 /** What a resource group's callers may use. */
@@ -141,7 +140,7 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
       description: row.description,
       iconUrl: row.icon_url,
       modes: row.modes,
-      enabled: row.enabled,
+      enabled: row.enabled && provider.enabled,
       createdSeconds: Math.floor(row.created_at.getTime() / 1000),
       contextWindow: row.context_window,
       maxOutputTokens: row.max_output_tokens,
@@ -158,7 +157,6 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
       rateLimitRpm: row.rate_limit_rpm,
       rateLimitTpm: row.rate_limit_tpm,
       maxConcurrent: row.max_concurrent_requests,
-      residencyRegion: row.residency_region,
       priceSchedule: priceSchedule(row, provider.api_format === "anthropic" || CLAUDE.test(row.model_name)),
       isHealthy: row.is_healthy,
       provider: {
@@ -168,7 +166,6 @@ export function compileTenant(rows: TenantPolicyRows, open: SecretBox["openOrNul
         apiKey: row.api_key_sealed === null ? (providersHost ? (providerKeys.get(provider.id) ?? null) : null) : open(row.api_key_sealed, sealContext("models", row.id)),
         headers: provider.headers,
         region: row.residency_region ?? provider.region,
-        enabled: provider.enabled,
       },
     };
     models.set(entry.id, entry);

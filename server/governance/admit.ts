@@ -4,7 +4,7 @@ import type { PortalTokens } from "../directory/people/portal/portal-tokens.ts";
 import type { TenantSnapshot } from "../directory/snapshot.ts";
 import type { Snapshots } from "../directory/snapshots.ts";
 import type { Clock } from "../kernel/clock.ts";
-import { type Refusal, refuse } from "../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
 import { type SecretBox, sha256Hex } from "../kernel/secrets.ts";
 import type { Call } from "./call.ts";
 import { type Holder, readAccessToken } from "./authorization/gateway-tokens.ts";
@@ -55,7 +55,7 @@ export async function admit(call: Call, admits: Admits, parts: AdmissionParts): 
     return await admitAs(call, presented, admits, parts);
   } catch (error) {
     // The directory is needed for a credential not seen before, and cannot be asked: not the caller's fault.
-    return refuse("directory_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
+    return refuse("directory_unavailable", undefined, { reason: reasonOf(error), headers: { "retry-after": "1" } });
   }
 }
 
@@ -73,11 +73,11 @@ export async function admitAs(call: Call, presented: Presented, admits: Exclude<
   call.tenant = tenant;
   const named = call.headers.get("x-tenant-id");
   if (named !== null && named !== tenant.id) return unauthenticated("tenant_mismatch");
-  const groupId = chosenGroup(call, tenant, groups);
-  if (isRefusal(groupId)) return groupId;
-  if (groupId.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
-  if (groupId.id !== null) {
-    const found = parts.snapshots.scope(tenant.id, groupId.id);
+  const chosen = chosenGroup(call, tenant, groups);
+  if (isRefusal(chosen)) return chosen;
+  if (chosen.id === null && (admits === "group" || admits === "key")) return call.user === null ? unauthenticated("credential_without_group") : refuse("no_resource_group");
+  if (chosen.id !== null) {
+    const found = parts.snapshots.scope(tenant.id, chosen.id);
     const scope = found instanceof Promise ? await found : found;
     if (scope === null) return unauthenticated("resource_group_unknown");
     call.scope = scope;

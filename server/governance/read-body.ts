@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
-import { type Refusal, refuse } from "../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
 import { turn } from "../kernel/turn.ts";
 import { readWithin } from "../wire/read-within.ts";
 import { isRefusal } from "./surface.ts";
@@ -46,6 +46,6 @@ async function readPlain(request: Request, maxBytes: number): Promise<Uint8Array
     if (request.body === null) return new Uint8Array(0);
     return (await readWithin(request.body, maxBytes)) ?? tooLarge(maxBytes);
   } catch (error) {
-    return refuse("invalid_body", "The request body broke off.", { reason: error instanceof Error ? error.message : String(error) });
+    return refuse("invalid_body", "The request body broke off.", { reason: reasonOf(error) });
   }
 }

@@ -31,7 +31,7 @@ import { readBody } from "./read-body.ts";
 import { SemanticPolicies } from "./semantic-policies/semantic-policies.ts";
 import { SemanticCache } from "./semantic-cache/semantic-cache.ts";
 import { type StreamEnd, streamOut } from "./stream-out.ts";
-import { type Answer, isRefusal, type StreamAnswer, type Surface, type WholeAnswer } from "./surface.ts";
+import { type Answer, isRefusal, ownAnswer, type StreamAnswer, type Surface, type WholeAnswer } from "./surface.ts";
 import type { RequestView } from "./view.ts";
 
 /** One governed route: whose wire it speaks and how its calls are filed. */
@@ -122,16 +122,12 @@ export class Road {
 
   private send(call: Call, route: GovernedRoute, answer: Answer | Refusal): Promise<Response> | Response {
     if (isRefusal(answer)) return this.sendRefusal(call, route, answer);
-    return answer.kind === "whole" ? this.sendWhole(call, route, answer.status, answer.headers, answer.body, { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure }) : this.sendStream(call, route, answer);
+    return answer.kind === "whole" ? this.sendWhole(call, route, answer, answeredOutcome(answer)) : this.sendStream(call, route, answer);
   }
 
   /** Ends streams of changes whose callers would not be let in any more. */
   checkListeners(): Promise<void> {
     return this.listeners.check();
-  }
-
-  get openCalls(): number {
-    return this.open.size;
   }
 
   /** Takes no more calls, lets those in flight end, and after `graceMs` ends them; resolves when every row is sealed. */
@@ -217,7 +213,7 @@ export class Road {
     errand.settled?.(call, answer);
     if (errand.unkept === true) forget(call);
     const body = isRefusal(answer) ? new Uint8Array(0) : answer.body;
-    const outcome: Outcome = isRefusal(answer) ? refusedOutcome(call, answer) : { status: answer.status, errorType: answer.failure === null ? null : "upstream_rejected", errorMessage: answer.failure };
+    const outcome: Outcome = isRefusal(answer) ? refusedOutcome(call, answer) : answeredOutcome(answer);
     closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: errand.unkept === true ? null : previewOf(body, keptBodies(call)), headers: {} });
     return (await this.seal(call)) ? answer : refuse("audit_unavailable");
   }
@@ -228,10 +224,10 @@ export class Road {
     const { status, retry } = ERRORS[shown.code];
     // Official clients try again by the status alone, unless they are told.
     const inVain: Record<string, string> = !retry && (status === 409 || status === 429 || status >= 500) ? { "x-should-retry": "false" } : {};
-    return this.sendWhole(call, route, status, { ...headers, ...inVain, ...shown.headers }, new TextEncoder().encode(body), refusedOutcome(call, refusal));
+    return this.sendWhole(call, route, ownAnswer(status, { ...headers, ...inVain, ...shown.headers }, body), refusedOutcome(call, refusal));
   }
 
-  private async sendWhole(call: Call, route: GovernedRoute, status: number, ownHeaders: Record<string, string>, body: Uint8Array, outcome: Outcome): Promise<Response> {
+  private async sendWhole(call: Call, route: GovernedRoute, { status, headers: ownHeaders, body }: WholeAnswer, outcome: Outcome): Promise<Response> {
     const headers = { ...call.answerHeaders, ...ownHeaders };
     closeRecord(call, outcome, { bytes: body.byteLength, hash: sha256Hex(body), preview: previewOf(body, keptBodies(call)), headers });
     const sealed = await this.seal(call);
@@ -308,6 +304,10 @@ export class Road {
       if (this.open.size === 0) this.whenIdle?.();
     }
   }
+}
+
+function answeredOutcome({ status, failure }: WholeAnswer): Outcome {
+  return { status, errorType: failure === null ? null : "upstream_rejected", errorMessage: failure };
 }
 
 /** What a refusal came to: where the caller or the gateway went away meanwhile, that is why there is no answer. */

@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../kernel/errors.ts";
 import { turn } from "../kernel/turn.ts";
 import { type AbortReason, abortReason, type Call } from "./call.ts";
 import type { StreamAnswer } from "./surface.ts";
@@ -82,7 +82,7 @@ export function streamOut(call: Call, answer: StreamAnswer, parts: StreamOutPart
         }
       } catch (error) {
         const reason = abortReason(call);
-        how = reason === "client_disconnected" || reason === "gateway_interrupted" ? { failure: null, abandoned: reason, last: null, told: false } : { failure: answer.refusal?.(true) ?? torn(error instanceof Error ? error.message : String(error)), abandoned: null, last: null, told: false };
+        how = reason === "client_disconnected" || reason === "gateway_interrupted" ? { failure: null, abandoned: reason, last: null, told: false } : { failure: answer.refusal?.(true) ?? torn(reasonOf(error)), abandoned: null, last: null, told: false };
         void reader.cancel().catch(() => undefined);
       }
       const last = await end(how);

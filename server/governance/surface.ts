@@ -68,6 +68,6 @@ export function jsonAnswer(value: unknown, headers: Record<string, string> = {})
   return ownAnswer(200, { "content-type": "application/json", ...headers }, JSON.stringify(value));
 }
 
-export function isRefusal(value: Refusal | object): value is Refusal {
-  return "code" in value && "message" in value;
+export function isRefusal(value: Refusal | object | null): value is Refusal {
+  return value !== null && "code" in value && "message" in value;
 }

@@ -19,7 +19,6 @@ export const ERRORS = {
   invalid_body: { status: 400, message: "The request body is not valid.", retry: false },
   invalid_query: { status: 400, message: "The query string is not valid.", retry: false },
   invalid_header: { status: 400, message: "A request header is not valid.", retry: false },
-  model_required: { status: 400, message: "The body must name a model: send `model` or `model_id`.", retry: false },
   model_mode_mismatch: { status: 400, message: "The model does not serve this endpoint.", retry: false },
   body_too_large: { status: 413, message: "The request body is larger than this gateway accepts.", retry: false },
   unsupported_media_type: { status: 415, message: "This address does not take bodies of this type.", retry: false },
@@ -160,6 +159,11 @@ export function refuse(code: ErrorCode, message?: string, rest?: Omit<Refusal, "
 
 export function statusOf(refusal: Refusal): number {
   return ERRORS[refusal.code].status;
+}
+
+/** What whatever was thrown says of itself: not all that libraries throw is an Error. */
+export function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 /** Carries a refusal out of code that cannot return one (a transaction to roll back, a nested directory call). */

@@ -22,3 +22,13 @@ export class RequestHeaders implements NamedHeaders {
     return typeof value === "string" ? value : null;
   }
 }
+
+/** Those of the named headers that are there, under the names as given. */
+export function headersNamed(names: readonly string[], from: NamedHeaders): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const name of names) {
+    const value = from.get(name);
+    if (value !== null) headers[name] = value;
+  }
+  return headers;
+}

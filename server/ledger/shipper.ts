@@ -1,5 +1,6 @@
 import { type AuditShipment, readAuditChain, shipAuditRows } from "../store/audit-shipping.ts";
 import type { Database } from "../store/database.ts";
+import { reasonOf } from "../kernel/errors.ts";
 import type { Log } from "../kernel/log.ts";
 import type { Chain, ChainHead } from "./chain.ts";
 import type { Journal } from "./journal.ts";
@@ -197,7 +198,7 @@ export function startShipper(options: ShipperOptions): Shipper {
         failing = null;
       } catch (error) {
         if (failing === null) log.warn("audit_shipping_delayed", { error: error as Error });
-        failing = error instanceof Error ? error.message : String(error);
+        failing = reasonOf(error);
         pending = true;
         await sleep(backoff);
         backoff = Math.min(BACKOFF_MS.last, backoff * 2);

@@ -208,7 +208,7 @@ describe("the compiled policy", () => {
     expect(group).toMatchObject({ strategy: "least-busy", timeoutSeconds: 0.5, cooldownSeconds: 0.2, cooldownWindowSeconds: 60, retries: 0, retryAfterSeconds: 0, allowedFails: 3, maxParallel: 4, rpmLimit: null });
     const entry = tenant.models.get(made.body.id);
     expect(group?.members).toEqual([{ model: entry as NonNullable<typeof entry>, weight: 3 }]);
-    expect(entry).toMatchObject({ rateLimitRpm: 60, rateLimitTpm: 1_000, maxConcurrent: 2, residencyRegion: "eu", supportsVision: true, supportsTools: true, isHealthy: false });
+    expect(entry).toMatchObject({ rateLimitRpm: 60, rateLimitTpm: 1_000, maxConcurrent: 2, supportsVision: true, supportsTools: true, isHealthy: false, provider: { region: "eu" } });
     const plain = { input: 2_000_000, output: 8_000_000, cacheRead: null, cacheWrite: null, cacheWriteHour: null, audioInput: null, audioOutput: null, webSearch: null };
     expect(entry?.priceSchedule).toEqual([
       { from: Number.NEGATIVE_INFINITY, prices: plain, tiers: [{ aboveInputTokens: 1_000, prices: { ...plain, output: 12_000_000 } }] },

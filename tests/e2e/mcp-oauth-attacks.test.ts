@@ -397,4 +397,14 @@ describe("what is written down", () => {
     const perCall = await rowsOf(world.admin, { proxy_type: "oauth", proxy_subtype: "oauth_callback", success: true }, 1);
     expect(new Set(perCall.map(({ id }) => id)).size).toBe(perCall.length);
   });
+
+  test("which flow a request is a step of, and the scope it asks for", async () => {
+    const client: Begun = await begun();
+    await fetch(client.authorizeUrl({ scope: "tools:read \0 tools:write" }), { redirect: "manual" });
+    for (const grant_type of ["refresh_token", "password"]) await client.redeem("none", { grant_type, scope: `as:${grant_type}` });
+    const [asked] = await rowsOf(world.admin, { proxy_subtype: "oauth_authorize", oauth_scope: "tools:read tools:write" }, 1);
+    expect(asked.oauth_flow_type).toBe("authorization_code");
+    const flows = await Promise.all(["as:refresh_token", "as:password"].map(async (oauth_scope) => (await rowsOf(world.admin, { proxy_subtype: "oauth_token", oauth_scope }, 1))[0].oauth_flow_type));
+    expect(flows).toEqual(["refresh_token", null]);
+  });
 });

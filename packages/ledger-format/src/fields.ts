@@ -81,7 +81,7 @@ export const FIELDS = {
   media_audio_chars: witnessed("integer", "characters spoken"),
   media_audio_seconds_input: witnessed("number", "seconds of audio heard"),
   media_video_seconds_output: witnessed("number", "seconds of video made"),
-  oauth_flow_type: witnessed("text", "OAuth flow of a broker call"),
+  oauth_flow_type: witnessed("text", "authorization_code or refresh_token: the flow a broker call is a step of"),
   oauth_scope: asserted("text", "OAuth scope asked for"),
 
   // Who

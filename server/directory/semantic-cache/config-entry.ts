@@ -20,7 +20,7 @@ export function compileSemanticCaches(rows: readonly SemanticCacheConfigRow[], m
   return rows.flatMap((row) => {
     if (!row.enabled) return [];
     const model = row.embedding_model_id === null ? undefined : models.get(row.embedding_model_id);
-    const usable = model !== undefined && model.enabled && model.provider.enabled;
+    const usable = model?.enabled === true;
     const semantic = row.semantic_match.enabled && usable ? { ttl: row.semantic_match.ttl_seconds, threshold: row.semantic_match.similarity_threshold, model } : null;
     const exactTtl = row.exact_match.enabled ? row.exact_match.ttl_seconds : null;
     if (semantic === null && exactTtl === null) return [];

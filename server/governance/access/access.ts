@@ -4,6 +4,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { arrivalOf, type Route } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
+import { isRefusal } from "../surface.ts";
 import type { ModelReference } from "../view.ts";
 import { modelById, modelByName } from "./named-model.ts";
 import { standIn } from "./stand-in.ts";
@@ -19,7 +20,7 @@ export const access: RequestControl = {
     const found = resolve(call.scope, view.model);
     if (found === null) return refused(refuse("model_not_found", `There is no model ${JSON.stringify(view.model.id ?? view.model.name)}.`));
     const route = "members" in found ? routeOfGroup(call.scope, found, view.model.modes) : routeOfModel(call.scope, found, view.model.modes);
-    if ("code" in route) return refused(route);
+    if (isRefusal(route)) return refused(route);
     call.route = route;
     call.model = route.group === null ? (route.members[0]?.model ?? null) : standIn(route.group, route.members, arrivalOf(call));
     return PASS;
@@ -39,7 +40,7 @@ function resolve({ tenant, granted }: GroupScope, reference: ModelReference): Mo
 
 function routeOfModel(scope: GroupScope, model: ModelEntry, modes: readonly string[]): Route | Refusal {
   if (!scope.granted.has(model.id)) return refuse("model_not_allowed");
-  if (!model.enabled || !model.provider.enabled) return refuse("model_disabled");
+  if (!model.enabled) return refuse("model_disabled");
   if (!serves(model, modes)) return refuse("model_mode_mismatch", `The model ${JSON.stringify(model.name)} does not serve ${modes[0]}; it serves ${model.modes.join(", ")}.`);
   return { group: null, members: [{ model, weight: 1 }] };
 }
@@ -47,7 +48,7 @@ function routeOfModel(scope: GroupScope, model: ModelEntry, modes: readonly stri
 function routeOfGroup(scope: GroupScope, group: RoutingGroupEntry, modes: readonly string[]): Route | Refusal {
   const granted = group.members.filter(({ model }) => scope.granted.has(model.id));
   if (granted.length === 0) return refuse("model_not_allowed", "No member of the routing group is granted to the caller's resource group.");
-  const enabled = granted.filter(({ model }) => model.enabled && model.provider.enabled);
+  const enabled = granted.filter(({ model }) => model.enabled);
   if (!group.enabled || enabled.length === 0) return refuse("model_disabled", "The routing group, or each of its members granted to the caller, is switched off.");
   const members = enabled.filter(({ model }) => serves(model, modes));
   if (members.length === 0) return refuse("model_mode_mismatch", `No member of the routing group ${JSON.stringify(group.id)} serves ${modes[0]}.`);

@@ -19,7 +19,7 @@ export function usableModels(scope: GroupScope): UsableModel[] {
   const models: UsableModel[] = [];
   for (const id of granted) {
     const model = tenant.models.get(id);
-    if (model !== undefined && isOpen(model)) models.push(ofModel(model));
+    if (model?.enabled === true) models.push(ofModel(model));
   }
   for (const group of tenant.routingGroups.values()) {
     const usable = ofGroup(scope, group);
@@ -33,11 +33,7 @@ export function usableModel(scope: GroupScope, idOrName: string): UsableModel | 
   const found = modelById(scope.tenant, idOrName) ?? modelByName(scope.tenant, idOrName);
   if (found === undefined) return null;
   if ("members" in found) return ofGroup(scope, found);
-  return scope.granted.has(found.id) && isOpen(found) ? ofModel(found) : null;
-}
-
-function isOpen(model: ModelEntry): boolean {
-  return model.enabled && model.provider.enabled;
+  return scope.granted.has(found.id) && found.enabled ? ofModel(found) : null;
 }
 
 function ofModel(model: ModelEntry): UsableModel {
@@ -47,7 +43,7 @@ function ofModel(model: ModelEntry): UsableModel {
 /** Its bounds are those every member keeps. */
 function ofGroup(scope: GroupScope, group: RoutingGroupEntry): UsableModel | null {
   if (!group.enabled) return null;
-  const members = group.members.filter(({ model }) => scope.granted.has(model.id) && isOpen(model));
+  const members = group.members.filter(({ model }) => scope.granted.has(model.id) && model.enabled);
   if (members.length === 0) return null;
   return {
     id: group.modelId,

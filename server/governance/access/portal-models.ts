@@ -27,7 +27,6 @@ export interface PortalModel {
 }
 
 const dollars = (micros: number | null) => (micros === null ? null : usdFromMicros(micros));
-const isOpen = (model: ModelEntry) => model.enabled && model.provider.enabled;
 
 /** The models and routing groups the group's callers may pick, by name. `at`: the moment whose prices are told, milliseconds. */
 export function portalModels(scope: GroupScope, at: number): PortalModel[] {
@@ -50,7 +49,7 @@ function ofModel(model: ModelEntry, at: number): PortalModel {
     model_id: model.modelName,
     name: model.name,
     provider: model.provider.providerKey,
-    enabled: isOpen(model),
+    enabled: model.enabled,
     is_healthy: model.isHealthy ?? true,
     input_cost_per_million_tokens: dollars(prices.input),
     output_cost_per_million_tokens: dollars(prices.output),
@@ -68,7 +67,7 @@ function ofModel(model: ModelEntry, at: number): PortalModel {
 
 /** It can what every granted member can, and costs what no one can say before a member is picked. */
 function ofGroup(scope: GroupScope, group: RoutingGroupEntry): PortalModel | null {
-  const members = group.members.map(({ model }) => model).filter((model) => scope.granted.has(model.id) && isOpen(model));
+  const members = group.members.map(({ model }) => model).filter((model) => scope.granted.has(model.id) && model.enabled);
   const [first] = members;
   if (first === undefined) return null;
   const all = (can: (model: ModelEntry) => boolean) => members.every(can);

@@ -7,6 +7,7 @@ import type { ToolRoute, ToolTarget } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { PASS, refused } from "../decision.ts";
 import type { ToolReference } from "../tools/tool-request.ts";
+import { isRefusal } from "../surface.ts";
 
 /**
  * A tool server is open to a call when a server configuration grants it to the call's resource group, and a tool of it
@@ -17,7 +18,7 @@ export const toolAccess: RequestControl = {
   decide(call, view) {
     if (view.tool === null || call.scope === null) return PASS;
     const route = view.tool.kind === "server" ? ofServer(call.scope, view.tool) : ofVirtualServer(call.scope, view.tool);
-    if ("code" in route) return refused(route);
+    if (isRefusal(route)) return refused(route);
     call.tools = route;
     return PASS;
   },

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { type Analyzer, NOTHING_TO_PREPARE } from "./analyzer.ts";
+import { reasonOf } from "../../kernel/errors.ts";
 
 const LARGEST = 64 * 1024;
 const DEEPEST = 32;
@@ -29,7 +30,7 @@ function compiled(schema: object): ValidateFunction | string {
     const ajv = new Ajv2020({ strict: true, allowUnionTypes: true, strictRequired: false, logger: false, code: { regExp: safePattern } });
     return ajv.compile(schema);
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return reasonOf(error);
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { readWithin } from "../../wire/read-within.ts";
@@ -36,7 +36,7 @@ export async function askJson(send: ToolServerSend, { url, method = "GET", heade
     const object = parsed(text);
     return { status: response.status, headers: response.headers, body: object, text: object === null ? "" : text };
   } catch (error) {
-    return refuse("upstream_interrupted", "The authorization server of the tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+    return refuse("upstream_interrupted", "The authorization server of the tool server broke off its answer.", { reason: reasonOf(error) });
   } finally {
     clearTimeout(timer);
   }

@@ -12,7 +12,7 @@ import { callerToken } from "./caller-token.ts";
 import { connectLink } from "./connect-link.ts";
 import { principalOfIdentity } from "./principal.ts";
 import { type DiscoveryParts, metadataUrl, protectedServer } from "./protected-servers.ts";
-import { heldTokens, isRefusalOf, type KeeperParts, renewedTokens, usableTokens } from "./token-keeper.ts";
+import { heldTokens, type KeeperParts, renewedTokens, usableTokens } from "./token-keeper.ts";
 
 export type ServerAuthorizationParts = KeeperParts & DiscoveryParts & Pick<AuthorizationParts, "publicUrl">;
 
@@ -30,7 +30,7 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
     let stored: StoredTokens | null = null;
     if (own === null) {
       const usable = await usableTokens(parts, principal, server, call.identity.grantId);
-      if (usable !== null && isRefusal(usable)) return usable;
+      if (isRefusal(usable)) return usable;
       if (usable === null) return authorizationRequired(parts, call, server);
       stored = usable;
     }
@@ -40,7 +40,7 @@ export function authorizedSend(parts: ServerAuthorizationParts, call: Call, serv
     if (isRefusal(response)) return response;
     if (response.status === 401 && stored?.refreshToken != null) {
       const renewed = await renewedTokens(parts, principal, server, stored);
-      if (isRefusalOf(renewed)) {
+      if (isRefusal(renewed)) {
         void response.body?.cancel().catch(() => undefined);
         return renewed;
       }

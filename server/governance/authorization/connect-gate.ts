@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { resultText } from "../../wire/mcp/rpc.ts";
@@ -38,7 +38,7 @@ export async function connectGate(tools: ToolParts, call: Call, request: ToolReq
   try {
     usable = await usableTokens(parts, principalOfIdentity(identity), server, identity.grantId);
   } catch (error) {
-    return refuse("directory_unavailable", "What the caller may show the tool server cannot be looked up just now.", { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
+    return refuse("directory_unavailable", "What the caller may show the tool server cannot be looked up just now.", { reason: reasonOf(error), headers: { "retry-after": "1" } });
   }
   if (usable !== null) return isRefusal(usable) ? usable : null;
   const refusal = await authorizationRequired(parts, call, server);

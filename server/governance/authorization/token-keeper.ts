@@ -29,7 +29,7 @@ export async function usableTokens(parts: KeeperParts, principal: Principal, ser
   if (tokens.refreshToken === null) return ended ? null : tokens;
   const renewed = await renewedTokens(parts, principal, server, tokens);
   // An issuer that is away is no reason to refuse while there is still time.
-  return isRefusalOf(renewed) && !ended ? tokens : renewed;
+  return isRefusal(renewed) && !ended ? tokens : renewed;
 }
 
 export async function heldTokens({ memory, ...parts }: KeeperParts, principal: Principal, server: Server): Promise<StoredTokens | null> {
@@ -80,8 +80,4 @@ async function renew(parts: KeeperParts, principal: Principal, server: Server, s
   if (came.unknownClient && client?.isEntered === false) await forgetRegistration(parts, server.id, seen.issuer, client.clientId);
   forgetAuthorization(parts.memory, principal.tenantId, tokenRef(principal, server.id));
   return came.away ?? renewed;
-}
-
-export function isRefusalOf(value: StoredTokens | Refusal | null): value is Refusal {
-  return value !== null && isRefusal(value);
 }

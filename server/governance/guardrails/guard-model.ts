@@ -55,7 +55,7 @@ export function guardModel(nest: Nest, call: Call, named: string | null): Engine
 
 function modelOf(tenant: TenantSnapshot, named: string): ModelEntry | null {
   const model = tenant.modelsByName.get(named) ?? tenant.models.get(named);
-  return model !== undefined && model.enabled && model.provider.enabled ? model : null;
+  return model?.enabled === true ? model : null;
 }
 
 /** What a classifier's answer says; anything but its own few words is no verdict. */

@@ -3,12 +3,13 @@ import { BoundedMap } from "../../directory/bounded-map.ts";
 import type { UsageTruth } from "../../directory/limits/usage-truth.ts";
 import type { GroupScope, ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Log } from "../../kernel/log.ts";
 import { arrivalOf, type Attempt, type Call } from "../call.ts";
 import type { RequestControl } from "../control.ts";
 import { type Decision, PASS, refused } from "../decision.ts";
 import { governanceOf } from "../parameters/governance.ts";
+import { isRefusal } from "../surface.ts";
 import type { RequestView } from "../view.ts";
 import { noteClamped } from "../parameters/clamped.ts";
 import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use.ts";
@@ -122,14 +123,14 @@ export class Limits implements RequestControl {
 
   private async decideInRun(call: Call, view: RequestView, base: CallPlan): Promise<Decision> {
     const found = await this.runs.planIn(call, base).catch((error: unknown) => this.away(call, error));
-    return "code" in found ? refused(found) : this.decideBy(call, view, found);
+    return isRefusal(found) ? refused(found) : this.decideBy(call, view, found);
   }
 
   private decideBy(call: Call, view: RequestView, plan: CallPlan): Decision | Promise<Decision> {
     const members = call.route?.group == null ? [] : call.route.members.map(({ model }) => this.planOf(call.scope as GroupScope, model, arrivalOf(call), memberPlan));
     if (plan.scopes.length === 0 && members.every(({ scopes }) => scopes.length === 0)) return PASS;
     const arriving = this.arrive(call, view, call.model as ModelEntry, plan, members);
-    if ("code" in arriving) return refused(arriving);
+    if (isRefusal(arriving)) return refused(arriving);
     if (members.length > 0) this.routed.set(call, { arriving, reservation: null, attemptsBefore: 0, again: [], coveredAttempts: 0, tries: 0 });
     const passed = plan.scopes.length === 0 ? null : this.pass(arriving, (spent) => this.admitted(arriving, spent));
     return passed instanceof Promise ? passed.then(decision) : decision(passed);
@@ -390,7 +391,7 @@ export class Limits implements RequestControl {
   private away(call: Call, error: unknown, plan?: Plan): Refusal | null {
     this.parts.log.warn("limits_unavailable", { call_id: call.id, error: error as Error });
     const open = this.parts.whenAway === "open" && plan !== undefined && !plan.windows.some(({ hard }) => hard);
-    return open ? null : refuse("limits_unavailable", undefined, { headers: { "retry-after": "1" }, reason: error instanceof Error ? error.message : String(error) });
+    return open ? null : refuse("limits_unavailable", undefined, { headers: { "retry-after": "1" }, reason: reasonOf(error) });
   }
 
   /**

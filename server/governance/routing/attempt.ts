@@ -1,8 +1,9 @@
 import type { ApiFormat } from "@gatehouse/contracts/providers";
 import type { ModelEntry } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
-import { isRefusal as isProviderRefusal, type Operation, type Provider } from "../../upstreams/providers/provider.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
+import { headersNamed } from "../../kernel/request-headers.ts";
+import type { Operation, Provider } from "../../upstreams/providers/provider.ts";
 import { readFault } from "../../wire/openai/fault.ts";
 import { replyObject } from "../../wire/openai/reply-object.ts";
 import { believable, estimateTokens, type Usage } from "../../wire/usage.ts";
@@ -48,10 +49,10 @@ export async function attempt(call: Call, terms: AttemptTerms, parts: AttemptPar
   if (isRefusal(provider)) return failed(provider, null);
   const { operation, body, stream, headers } = prepared;
   const reply = await provider.send(targetOf(model), { operation, body, stream, headers, abort, timeoutMs });
-  if (isProviderRefusal(reply)) return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
+  if (isRefusal(reply)) return failed(reply.code === "upstream_unreachable" && ranOut(call, abort) ? refuse("upstream_timeout") : reply, null);
   call.row.upstream_request_id = reply.requestId?.slice(0, 200) ?? null;
   const { response } = reply;
-  const passed = passedHeaders(response.headers);
+  const passed = headersNamed(PASSED_HEADERS, response.headers);
   if (response.status >= 200 && response.status < 300 && stream && response.body !== null) {
     const codec = prepared.streamCodec();
     if (codec !== null && isStream(operation, passed["content-type"])) return beginStream(terms, response.status, response.body, codec, passed);
@@ -132,16 +133,7 @@ function ranOut(call: Call | null, { signal }: AbortController): boolean {
 
 function brokenOff(call: Call | null, abort: AbortController, error: unknown): Refusal {
   if (ranOut(call, abort)) return refuse("upstream_timeout");
-  return refuse("upstream_interrupted", undefined, { reason: error instanceof Error ? error.message : String(error) });
-}
-
-function passedHeaders(from: Headers): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const name of PASSED_HEADERS) {
-    const value = from.get(name);
-    if (value !== null) headers[name] = value;
-  }
-  return headers;
+  return refuse("upstream_interrupted", undefined, { reason: reasonOf(error) });
 }
 
 const STREAM_TYPES = ["text/event-stream", "application/vnd.amazon.eventstream"];

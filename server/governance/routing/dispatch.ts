@@ -2,7 +2,7 @@ import { oauthDispatch, type OAuthDispatch } from "../authorization/oauth-dispat
 import type { AuthorizationParts } from "../authorization/authorization-parts.ts";
 import type { RoutingGroupEntry, RoutingMember } from "../../directory/models/routing-group-entry.ts";
 import type { ModelEntry } from "../../directory/snapshot.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import { readWhole } from "../answers/caller-answer.ts";
 import { replyStream } from "../answers/reply-stream.ts";
@@ -281,7 +281,7 @@ class Journey {
       parts.begin(call);
       return null;
     } catch (error) {
-      return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+      return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
     }
   }
 

@@ -9,6 +9,7 @@ import { readGeminiEmbeddings, writeGeminiEmbeddings } from "../../wire/gemini/e
 import { estimateTokens } from "../../wire/usage.ts";
 import type { Errand, Prepared } from "./errand.ts";
 import { estimated } from "./attempt.ts";
+import { isRefusal } from "../surface.ts";
 
 /** Texts turned into vectors by a model of any provider that has such models. */
 export function embeddingsErrand(request: EmbeddingsRequest): Errand {
@@ -70,7 +71,7 @@ function translating(request: EmbeddingsRequest, model: ModelEntry): Prepared | 
   const { inputs } = request;
   if (inputs === null) return refuse("unsupported_parameter", undefined, { fields: [{ field: "input", message: "must be texts: tokens of one vendor mean nothing to another" }] });
   const question = embeddingsQuestion(model, inputs, request.dimensions);
-  if ("code" in question) return question;
+  if (isRefusal(question)) return question;
   return {
     ...WHOLE,
     ...question,

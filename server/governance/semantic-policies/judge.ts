@@ -145,7 +145,7 @@ export function told(policy: SemanticPolicyEntry, direction: Direction, { kind, 
 function judgeOf(policy: SemanticPolicyEntry, tenant: TenantSnapshot, fallback: string | null): ModelEntry | null {
   const id = policy.judgeModelId ?? tenant.defaultJudgeModelId;
   const model = id !== null ? tenant.models.get(id) : fallback === null ? undefined : tenant.modelsByName.get(fallback);
-  return model !== undefined && model.enabled && model.provider.enabled ? model : null;
+  return model?.enabled === true ? model : null;
 }
 
 function conversationOf(inbound: ChatRequest): Conversation {

@@ -1,6 +1,6 @@
 import { approversOf, needsApproval } from "../../directory/tools/tool-access.ts";
 import { redeemApproval, redeemAsked, redeemShown, requestApproval } from "../../directory/tools/approvals.ts";
-import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { exactDigest } from "../../wire/mcp/exact-arguments.ts";
 import { memberText } from "../../wire/mcp/rpc.ts";
 import type { Call, ToolRoute, ToolTarget } from "../call.ts";
@@ -50,7 +50,7 @@ export async function approvalGate(call: Call, request: ToolRequest, route: Pick
     if (answered !== null && needsApproval(access, name)) {
       // What was refused to be opened is told as to any other client.
       const found = await whenDecided(call, server.url, answered.id, parts, answered.declined ? 0 : undefined);
-      if (found !== null && isRefusal(found)) return found;
+      if (isRefusal(found)) return found;
       if (found?.status === "approved") return (await redeemAsked(parts, found.id, await redemption())) ? covered(found.id) : refuse("approval_token_invalid");
       blocked();
       if (found?.status !== "pending") return notGiven(found);
@@ -98,6 +98,6 @@ export async function approvalGate(call: Call, request: ToolRequest, route: Pick
     return { kind: "held", ask: heldForApproval(call, request, server.url, approval, redeem, parts), headers: { "x-gw-approval-id": approval.id } };
   } catch (error) {
     if (error instanceof Refused) return error.refusal;
-    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
+    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error), headers: { "retry-after": "1" } });
   }
 }

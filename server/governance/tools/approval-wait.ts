@@ -1,6 +1,6 @@
 import type { Approval } from "@gatehouse/contracts/approvals";
 import { findApproval, noteApprovalShown } from "../../directory/tools/approvals.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../call.ts";
 import { addressOf, approvalRequired } from "./approval-question.ts";
 import { departure } from "./departure.ts";
@@ -31,7 +31,7 @@ export async function* heldForApproval(call: Call, request: ToolRequest, url: st
     await noteApprovalShown(parts, tenantId, approval.id, sessionDigest(parts, call.headers.get("mcp-session-id") ?? ""));
     return yield* shownAddress(call, request, { ...addressOf(call, approval, parts), elicitationId: approval.id }, look, () => approvalRequired(approval), parts);
   } catch (error) {
-    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: error instanceof Error ? error.message : String(error) });
+    return refuse("directory_unavailable", "Approvals cannot be looked up just now.", { reason: reasonOf(error) });
   }
 }
 

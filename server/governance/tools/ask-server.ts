@@ -14,7 +14,7 @@ import { heldTokens } from "../authorization/token-keeper.ts";
 import { isRefusal } from "../surface.ts";
 import { Aside } from "./aside.ts";
 import { departure } from "./departure.ts";
-import { filteredList, knownTool } from "./listed-tools.ts";
+import { knownTool, rememberTools } from "./listed-tools.ts";
 import { keepFeed } from "./session-feed.ts";
 import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders, versionOf } from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
@@ -89,8 +89,8 @@ async function relist(call: Call, server: ToolServerEntry, ask: Ask, parts: Tool
   const asked = await askStateless(call, server, { ...ask, method: "tools/list", params: null, capability: null }, parts, false);
   if (isRefusal(asked)) return;
   const answer = await finalMessage(asked.messages, asked.id);
-  const target = call.tools?.targets.find((candidate) => candidate.server.id === server.id);
-  if (isObject(answer?.value.result) && target !== undefined) filteredList(parts.memory, target, answer.value.result, true, null);
+  const result = answer?.value.result;
+  if (isObject(result) && Array.isArray(result.tools)) rememberTools(parts.memory, server, result.tools);
   asked.end();
 }
 

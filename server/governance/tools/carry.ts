@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
@@ -10,6 +10,7 @@ import { showsAddresses } from "../../wire/mcp/elicitation.ts";
 import { requestDigest } from "../../wire/mcp/exact-arguments.ts";
 import { answers, edited, errorText, idIn, memberText, requestText, resultText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
+import { isRefusal } from "../surface.ts";
 import { type Ask, type Asked, askServer, giveUp } from "./ask-server.ts";
 import { clientAnswer } from "./client-answers.ts";
 import { goOn, hold } from "./held-exchanges.ts";
@@ -52,7 +53,7 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
   if (resumed !== null && "answer" in resumed) return resumed.answer;
   let asked: Asked | Refusal = resumed ?? (await askServer(call, errand.server, ask, parts));
   for (let round = 0; round < MOST_ROUNDS; round++) {
-    if (isAskRefusal(asked)) return asked;
+    if (isRefusal(asked)) return asked;
     let final: UpstreamMessage | Refusal | string | null = null;
     try {
       final = yield* untilFinal(call, errand, asked, parts);
@@ -61,7 +62,7 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
       if (typeof final !== "string") asked.end();
     }
     if (typeof final === "string") return final;
-    if (final !== null && "code" in final) return final;
+    if (isRefusal(final)) return final;
     if (final === null) return refuse("upstream_interrupted", "The tool server ended its answer before it was whole.");
     const { result } = final.value;
     if (errand.dialect === "stateless" || !isObject(result) || result.resultType !== "input_required") return openFirst(call, errand, final, parts) ?? gated(errand, asked, final);
@@ -71,10 +72,6 @@ export async function* carry(call: Call, errand: Errand, parts: ToolParts): Rela
     asked = await askServer(call, errand.server, { ...ask, params, id: `${String(errand.id)}/${round + 2}` }, parts);
   }
   return refuse("upstream_invalid_response", "The tool server asked for input again and again.");
-}
-
-function isAskRefusal(asked: Asked | Refusal): asked is Refusal {
-  return "code" in asked;
 }
 
 /** What comes before the answer, and the answer; a text is one that is already the caller's. */
@@ -110,7 +107,7 @@ async function* untilFinal(call: Call, errand: Errand, asked: Asked, parts: Tool
       const over = new AbortController();
       const question = questions.size < MOST_QUESTIONS ? questionFor(errand, method, memberText(message.text, "params"), AbortSignal.any([asked.abort.signal, over.signal]), parts) : refuse("input_not_supported", "The client has enough to answer.");
       const respond = (answer: Given) => asked.respond("refusal" in answer ? errorText(id, { code: -32601, message: answer.refusal.message }) : JSON.stringify({ ...answer.given, jsonrpc: "2.0", id }));
-      if ("code" in question) await respond({ refusal: question });
+      if (isRefusal(question)) await respond({ refusal: question });
       else {
         questions.set(key, { id: question.id, over });
         void question.given.then((answer) => {
@@ -186,7 +183,7 @@ async function* askedOfClient(call: Call, errand: Errand, requests: JsonValue | 
   for (const [key, request] of Object.entries(isObject(requests) ? requests : {})) {
     if (!isObject(request) || typeof request.method !== "string") return { refusal: refuse("upstream_invalid_response", "The tool server asked for input in a way that cannot be read.") };
     const question = questionFor(errand, request.method, request.params === undefined ? null : JSON.stringify(identified(request.params)), call.abort.signal, parts);
-    if ("code" in question) return { refusal: question };
+    if (isRefusal(question)) return { refusal: question };
     yield question.text;
     const answer = await question.given;
     if ("refusal" in answer) return answer;
@@ -266,7 +263,7 @@ function beginResumed(call: Call, errand: Errand, parts: ToolParts): Refusal | n
     parts.begin(call);
     return null;
   } catch (error) {
-    return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+    return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Refusal, refuse, Refused } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse, Refused } from "../../kernel/errors.ts";
 import { ulid } from "../../kernel/ids.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
@@ -69,7 +69,7 @@ async function listInSession(call: Call, server: ToolTarget["server"], session: 
       const result = (await finalMessage(upstreamMessages(response), id))?.value.result;
       return isObject(result) ? { result } : null;
     } catch (error) {
-      return late ? refuse("upstream_timeout", "The tool server did not list its tools in time.") : refuse("upstream_interrupted", "The tool server broke off its list of tools.", { reason: error instanceof Error ? error.message : String(error) });
+      return late ? refuse("upstream_timeout", "The tool server did not list its tools in time.") : refuse("upstream_interrupted", "The tool server broke off its list of tools.", { reason: reasonOf(error) });
     } finally {
       clearTimeout(timer);
       call.abort.signal.removeEventListener("abort", follow);

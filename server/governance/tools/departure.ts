@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { sha256Hex } from "../../kernel/secrets.ts";
 import type { Call } from "../call.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -14,6 +14,6 @@ export function departure(call: Call, url: string, body: string | Uint8Array | n
     begin(call);
     return null;
   } catch (error) {
-    return refuse("audit_unavailable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+    return refuse("audit_unavailable", undefined, { reason: reasonOf(error) });
   }
 }

@@ -1,5 +1,6 @@
 import type { DiscoveredServer } from "../../directory/tools/mcp-servers.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
+import { reasonOf } from "../../kernel/errors.ts";
 import { storableValue } from "../../kernel/storable.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
@@ -37,7 +38,7 @@ export function toolServerDiscovery(send: ToolServerSend, statelessProbe: boolea
       try {
         return (statelessProbe ? await probe.stateless(STATELESS_VERSION) : null) ?? (await probe.handshake());
       } catch (error) {
-        return { status: "inconclusive", detail: `The server could not be asked: ${error instanceof Error ? error.message : String(error)}` };
+        return { status: "inconclusive", detail: `The server could not be asked: ${reasonOf(error)}` };
       } finally {
         probe.end();
       }

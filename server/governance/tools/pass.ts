@@ -1,7 +1,7 @@
 import { restrictsTools } from "../../directory/tools/tool-access.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
-import type { NamedHeaders, RequestHeaders } from "../../kernel/request-headers.ts";
+import { headersNamed, type RequestHeaders } from "../../kernel/request-headers.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { APPS_HOST, showsApps } from "../../wire/mcp/apps.ts";
 import { showsAddresses } from "../../wire/mcp/elicitation.ts";
@@ -44,7 +44,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
   const owner = `${principalOf(call)}\n${server.id}`;
   const credentials = await parts.credentials.headersFor(call, server);
   if (isRefusal(credentials)) return credentials;
-  const headers: Record<string, string> = { ...passedHeaders(call.headers), ...credentials };
+  const headers: Record<string, string> = { ...headersNamed(PASSED, call.headers), ...credentials };
   // Nothing is known of a handshake client without a session.
   let client: JsonObject | null = request.envelope?.capabilities ?? null;
   let shows = begins(message);
@@ -86,7 +86,7 @@ export async function pass(call: Call, request: ToolRequest, target: ToolTarget,
     return refuse("upstream_error", `The tool server failed (HTTP ${response.status}).`);
   }
   const own = response.headers.get("mcp-session-id");
-  const answered = { ...answerHeaders(response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }) };
+  const answered = { ...headersNamed(ANSWERED, response.headers), ...(own === null ? {} : { "mcp-session-id": passedSession(parts.secrets, owner, own, shows) }) };
   const edit: JudgeAnswer = async (answer) => {
     const { result } = answer.value;
     if (message?.method === "tools/list" || (message === null && isObject(result) && Array.isArray(result.tools))) return offeredToolsText(call, target, answer, client, parts);
@@ -145,7 +145,7 @@ async function whole(call: Call, response: Response, headers: Record<string, str
   try {
     bytes = await readAnswerBody(response);
   } catch (error) {
-    return abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", "The tool server did not answer in time.") : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+    return abortReason(call) === "upstream_timeout" ? refuse("upstream_timeout", "The tool server did not answer in time.") : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: reasonOf(error) });
   } finally {
     clearTimeout(timer);
   }
@@ -187,26 +187,8 @@ function isJson(response: Response): boolean {
   return response.headers.get("content-type")?.toLowerCase().includes("json") === true;
 }
 
-function passedHeaders(from: NamedHeaders): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const name of PASSED) {
-    const value = from.get(name);
-    if (value !== null) headers[name] = value;
-  }
-  return headers;
-}
-
 function paramHeadersOf({ all }: RequestHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const name in all) if (name.startsWith("mcp-param-")) headers[name] = all[name] as string;
-  return headers;
-}
-
-function answerHeaders(from: Headers): Record<string, string> {
-  const headers: Record<string, string> = {};
-  for (const name of ANSWERED) {
-    const value = from.get(name);
-    if (value !== null) headers[name] = value;
-  }
   return headers;
 }

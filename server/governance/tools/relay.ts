@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Dialect } from "../../wire/mcp/dialect.ts";
 import { type StreamCodec, UNMETERED } from "../../wire/stream.ts";
@@ -107,7 +107,7 @@ async function next(call: Call, relay: Relay): Promise<IteratorResult<string, st
     const value =
       abortReason(call) === "upstream_timeout"
         ? refuse("upstream_timeout", "The tool server did not answer in time.")
-        : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: error instanceof Error ? error.message : String(error) });
+        : refuse("upstream_interrupted", "The tool server broke off its answer.", { reason: reasonOf(error) });
     return { done: true, value };
   }
 }

@@ -1,5 +1,5 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { HANDSHAKE_VERSIONS } from "../../wire/mcp/dialect.ts";
 import { requestText } from "../../wire/mcp/rpc.ts";
@@ -122,7 +122,7 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
     if (!isRefusal(told)) await told.body?.cancel().catch(() => undefined);
     return session;
   } catch (error) {
-    return refuse("upstream_unreachable", "The tool server broke off the handshake.", { reason: error instanceof Error ? error.message : String(error) });
+    return refuse("upstream_unreachable", "The tool server broke off the handshake.", { reason: reasonOf(error) });
   } finally {
     clearTimeout(timer);
   }

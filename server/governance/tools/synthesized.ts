@@ -1,5 +1,5 @@
 import type { NotedSession } from "../../directory/tools/session-notes.ts";
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
@@ -113,7 +113,7 @@ async function unnoted(note: () => Promise<void>): Promise<Refusal | null> {
     await note();
     return null;
   } catch (error) {
-    return refuse("directory_unavailable", "What was said for the session cannot be kept just now.", { reason: error instanceof Error ? error.message : String(error), headers: { "retry-after": "1" } });
+    return refuse("directory_unavailable", "What was said for the session cannot be kept just now.", { reason: reasonOf(error), headers: { "retry-after": "1" } });
   }
 }
 

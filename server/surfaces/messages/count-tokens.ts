@@ -10,7 +10,7 @@ export const countTokens: Surface = {
   ...messagesRefusals,
   read(arriving, body) {
     const inbound = readInbound(arriving, body, { maxTokensRequired: false });
-    if ("code" in inbound) return inbound;
+    if (isRefusal(inbound)) return inbound;
     return {
       view: new InboundView(inbound, ["chat", "responses"]),
       async answer(call, dispatch) {

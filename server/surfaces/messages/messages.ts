@@ -1,5 +1,5 @@
 import type { Call } from "../../governance/call.ts";
-import type { Surface } from "../../governance/surface.ts";
+import { isRefusal, type Surface } from "../../governance/surface.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { messagesCodec } from "../../wire/messages/messages-codec.ts";
 import { readMessagesReply } from "../../wire/messages/messages-reply.ts";
@@ -13,7 +13,7 @@ export const messages: Surface = {
   ...messagesRefusals,
   read(call, body) {
     const inbound = readInbound(call, body, { maxTokensRequired: true });
-    if ("code" in inbound) return inbound;
+    if (isRefusal(inbound)) return inbound;
     return conversationExchange(
       {
         inbound,

@@ -4,6 +4,7 @@ import { type Answer, type Exchange, isRefusal, ownAnswer, type Surface } from "
 import { EMPTY_VIEW } from "../../governance/view.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { PAGE_HEADERS, plainPage } from "../../wire/html-page.ts";
+import { scopesOf } from "../../wire/oauth/challenge.ts";
 import { consentPage } from "./pages.ts";
 import { jsonRefusals, pageRefusals } from "./oauth-refusals.ts";
 
@@ -33,9 +34,23 @@ function operation(name: BrokerOperation, refusals: Pick<Surface, "refusal" | "s
       call.scope = null;
       call.requestContent = null;
       const request = readRequest(call, name, body, scope);
-      return isRefusal(request) ? request : exchange(request);
+      if (isRefusal(request)) return request;
+      noteFlow(call, request);
+      return exchange(request);
     },
   };
+}
+
+const GRANTS: ReadonlySet<string> = new Set(["authorization_code", "refresh_token"]);
+const LONGEST_SCOPE = 2_000;
+
+/** Which of OAuth's flows the request is a step of, and the scope that it asks for. */
+function noteFlow({ row }: Call, { operation: step, query, form }: BrokerRequest): void {
+  const grant = form.get("grant_type") ?? "";
+  if (step === "authorize" || step === "decide" || step === "callback") row.oauth_flow_type = "authorization_code";
+  else if (step === "token" && GRANTS.has(grant)) row.oauth_flow_type = grant;
+  const asked = step === "authorize" || step === "token" ? scopesOf(query.get("scope") ?? form.get("scope")) : [];
+  if (asked.length > 0) row.oauth_scope = asked.join(" ").slice(0, LONGEST_SCOPE);
 }
 
 function exchange(request: BrokerRequest): Exchange {

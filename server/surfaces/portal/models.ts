@@ -15,7 +15,7 @@ export const modelRoutes: readonly PortalRoute[] = [
     async run(request) {
       const { group_id, enabled_only, healthy_only, provider, modes } = request.query;
       const scope = await scopeOf(request, group_id);
-      if (scope !== null && isRefusal(scope)) return scope;
+      if (isRefusal(scope)) return scope;
       const found = scope === null ? [] : portalModels(scope, arrivalOf(request.call));
       const wanted = modes?.split(",").map((mode) => mode.trim()).filter((mode) => mode !== "");
       const models = found.filter(

@@ -25,7 +25,7 @@ export function runEnd(runs: RunAccess): Surface {
     ...llmRefusals,
     read(_call, body) {
       const end = readEnd(body);
-      if ("code" in end) return end;
+      if (isRefusal(end)) return end;
       return {
         view: EMPTY_VIEW,
         async answer(call) {

@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 import type { Operation, ProviderReply, ProviderRequest, ProviderTarget } from "./provider.ts";
 
@@ -50,7 +50,7 @@ function requestIdOf({ headers }: Response, names: readonly string[]): string | 
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof OutboundTimeout) return refuse("upstream_timeout");
   if (error instanceof OutboundDenied) return refuse("upstream_address_denied");
-  return refuse("upstream_unreachable", undefined, { reason: error instanceof Error ? error.message : String(error) });
+  return refuse("upstream_unreachable", undefined, { reason: reasonOf(error) });
 }
 
 /** The provider's format has no such operation: the model is filed under a mode it does not serve. */

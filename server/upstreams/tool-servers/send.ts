@@ -1,4 +1,4 @@
-import { type Refusal, refuse } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { type Outbound, OutboundDenied, OutboundTimeout } from "../../runtime/outbound.ts";
 
 export interface ToolServerRequest {
@@ -24,7 +24,7 @@ export function toolServerSend(outbound: Outbound): ToolServerSend {
     } catch (error) {
       if (error instanceof OutboundTimeout) return refuse("upstream_timeout", "The tool server did not answer in time.");
       if (error instanceof OutboundDenied) return refuse("upstream_address_denied", "The tool server's address is not allowed from this gateway.");
-      return refuse("upstream_unreachable", "The tool server could not be reached.", { reason: error instanceof Error ? error.message : String(error) });
+      return refuse("upstream_unreachable", "The tool server could not be reached.", { reason: reasonOf(error) });
     }
   };
 }

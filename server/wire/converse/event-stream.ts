@@ -1,6 +1,7 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
 import { isObject, type JsonObject } from "../document.ts";
 import { concat } from "../sse-frames.ts";
+import { reasonOf } from "../../kernel/errors.ts";
 
 /** One message of an `application/vnd.amazon.eventstream`. */
 export interface EventStreamMessage {
@@ -73,7 +74,7 @@ function messageOf(bytes: Uint8Array): EventStreamMessage {
   try {
     decoded = frames.decode(bytes);
   } catch (error) {
-    throw new NotAnEventStream(error instanceof Error ? error.message : String(error));
+    throw new NotAnEventStream(reasonOf(error));
   }
   const header = (name: string): string | null => {
     const value = decoded.headers[name]?.value;
