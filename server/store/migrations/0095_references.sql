@@ -1,0 +1,11 @@
+-- What refers to a person, a group or a model is looked for when one of them goes: in each of these tables, and for each that goes.
+CREATE INDEX api_keys_end_user ON api_keys (end_user_id) WHERE end_user_id IS NOT NULL;
+CREATE INDEX run_feedback_user ON run_feedback (end_user_id);
+CREATE INDEX alert_acknowledgements_user ON alert_acknowledgements (end_user_id);
+CREATE INDEX alerts_group ON alerts (group_id, id);
+CREATE INDEX notice_configs_system ON notice_configs (ai_system_id);
+CREATE INDEX argument_policy_groups_group ON argument_policy_groups (group_id);
+CREATE INDEX semantic_policy_groups_group ON semantic_policy_groups (group_id);
+CREATE INDEX semantic_cache_config_groups_group ON semantic_cache_config_groups (group_id);
+CREATE INDEX semantic_policies_judge ON semantic_policies (judge_model_id);
+CREATE INDEX semantic_cache_configs_embedding ON semantic_cache_configs (embedding_model_id);
