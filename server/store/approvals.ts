@@ -175,12 +175,7 @@ export async function handOnApproval(db: Database, hand: { readonly id: string; 
 
 /** Every request whose time has run out unresolved, or approved and never used. */
 export async function expireApprovals(db: Database): Promise<void> {
-  await db
-    .updateTable("approvals")
-    .set({ status: "expired" })
-    .where((eb) => eb.or([eb("status", "=", "pending"), eb.and([eb("status", "=", "approved"), eb("consumed_at", "is", null)])]))
-    .where("expires_at", "<=", sql<Date>`now()`)
-    .execute();
+  await sql`UPDATE approvals SET status = 'expired' WHERE (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)) AND expires_at <= now()`.execute(db);
 }
 
 /**

@@ -9,3 +9,11 @@ CREATE INDEX semantic_policy_groups_group ON semantic_policy_groups (group_id);
 CREATE INDEX semantic_cache_config_groups_group ON semantic_cache_config_groups (group_id);
 CREATE INDEX semantic_policies_judge ON semantic_policies (judge_model_id);
 CREATE INDEX semantic_cache_configs_embedding ON semantic_cache_configs (embedding_model_id);
+
+-- The workers look for what is over every few seconds, and need not read what has been over for long.
+CREATE INDEX approvals_running ON approvals (expires_at) WHERE status = 'pending' OR (status = 'approved' AND consumed_at IS NULL);
+DROP INDEX approvals_open;
+CREATE INDEX alerts_running ON alerts (expires_at) WHERE NOT resolved;
+CREATE INDEX notifications_expiry ON notifications (expires_at) WHERE expires_at IS NOT NULL;
+-- What people were told of an approval goes with it.
+CREATE INDEX notifications_approval ON notifications ((metadata->>'approval_id')) WHERE metadata->>'approval_id' IS NOT NULL;
