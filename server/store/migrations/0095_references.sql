@@ -17,3 +17,8 @@ CREATE INDEX alerts_running ON alerts (expires_at) WHERE NOT resolved;
 CREATE INDEX notifications_expiry ON notifications (expires_at) WHERE expires_at IS NOT NULL;
 -- What people were told of an approval goes with it.
 CREATE INDEX notifications_approval ON notifications ((metadata->>'approval_id')) WHERE metadata->>'approval_id' IS NOT NULL;
+
+-- What a person may see of a tenant's approvals: those they asked for, and those of their groups.
+CREATE INDEX approvals_requester ON approvals (requester_id);
+CREATE INDEX approvals_requester_group ON approvals (requester_group_id);
+CREATE INDEX approvals_approvers ON approvals USING gin (approver_group_ids);
