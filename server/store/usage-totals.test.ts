@@ -36,6 +36,12 @@ test("a question is answered alike for few groups and for all, and no more is re
     expect(await told({ groupIds, modelIds: ["model"] })).toEqual(sorted([...ofAll, ...ofModel]));
     expect(await told({ groupIds, month: false })).toEqual(sorted([[lives, null, 2, 20, 6, 2], [heir, null, 20, 200, 60, 20]]));
   }
+  // A month has the days it has.
+  for (const day of ["2028-02-01", "2028-02-29", "2028-03-01"]) await sql`INSERT INTO usage_daily VALUES ('t', ${day}::date, ${lives}, 'a', 1, 0, 1, 0, 1, 0)`.execute(db);
+  for (const groupIds of [null, [lives]]) {
+    expect((await usageTotals(db, "t", { day: "2028-02-29", month: true, modelIds: [], groupIds })).map((row) => [row.month_requests, row.day_requests])).toEqual([[2, 1]]);
+    expect((await usageTotals(db, "t", { day: "2028-03-01", month: true, modelIds: [], groupIds })).map((row) => [row.month_requests, row.day_requests])).toEqual([[1, 1]]);
+  }
   const few = await usageTotals(db, "t", { day: DAY, month: true, modelIds: [], groupIds: [lives] });
   expect(few.map(({ resource_group_id: id }) => id)).toEqual([lives]);
   expect(statements.filter((text) => text.includes("model_usage_daily") && text.includes("generate_series")).length).toBe(1);
