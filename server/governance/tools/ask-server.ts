@@ -19,7 +19,7 @@ import { keepFeed } from "./session-feed.ts";
 import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders, versionOf } from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
-import { finalMessage, isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
+import { finalMessage, isEventStream, messagesToAnswer, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 
 /** One request to a server, in whichever dialect the server speaks. */
 export interface Ask {
@@ -133,7 +133,14 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   }
   const refusal = await refusalOf(call, server, response, parts);
   if (refusal !== null) over();
-  return refusal ?? { messages: aside.between(upstreamMessages(response)), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
+  const readOn = async (lastEventId: string) => {
+    const more = await parts.send({ url: server.url, method: "GET", headers: { ...headers, accept: "text/event-stream", "last-event-id": lastEventId }, abort, timeoutMs: server.timeoutMs });
+    if (isRefusal(more)) return null;
+    if (more.ok && isEventStream(more)) return more;
+    await more.body?.cancel().catch(() => undefined);
+    return null;
+  };
+  return refusal ?? { messages: aside.between(messagesToAnswer(response, id, readOn, abort.signal)), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
 }
 
 /**
