@@ -17,6 +17,13 @@ afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop()));
 });
 
+const inSession = (id: number, method: string, params: object = {}) => ({ jsonrpc: "2.0", id, method, params });
+
+async function sessionAt(url: string, capabilities: object = {}): Promise<Record<string, string>> {
+  const begun = await post(url, team.apiKey, inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities, clientInfo: { name: "raw", version: "1" } }));
+  return { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+}
+
 /** A handshake server as stateless callers reach it, and behind a virtual one as the member `m`. */
 async function serve(name: string, answer: ScriptedAnswer): Promise<{ server: ScriptedToolServer; alone: string; virtual: string }> {
   const server = startScriptedToolServer("handshake", answer);
@@ -56,4 +63,44 @@ test("a server that ends the stream of an answer and has nothing behind it has b
     return request.method === "GET" ? new Response(null, { status: 405 }) : undefined;
   });
   expect((await post(alone, team.apiKey, stateless(1, "tools/call", { name: "open" }))).body.error.data.code).toBe("upstream_interrupted");
+});
+
+test("each session of a caller has one of its own with a member, for lists and calls alike, which ends with it", async () => {
+  let over: (session: string | null) => void = () => undefined;
+  const { server, virtual } = await serve("own", (message, request) => {
+    if (request.method === "DELETE") over(request.headers.get("mcp-session-id"));
+    return message?.method === "tools/call" ? TEXT("done") : undefined;
+  });
+  const registered = server.seen.length;
+  const sessions = [await sessionAt(virtual, { elicitation: {} }), await sessionAt(virtual, { elicitation: {} })];
+  const behind: (string | null)[] = [];
+  for (const session of sessions) {
+    const before = server.seen.length;
+    await post(virtual, team.apiKey, inSession(1, "tools/list"), session);
+    await post(virtual, team.apiKey, inSession(2, "tools/call", { name: "m__open" }), session);
+    const used = new Set(server.seen.slice(before).flatMap(({ http, session: own }) => (http === "POST" && own !== null ? [own] : [])));
+    expect(used.size).toBe(1);
+    behind.push(...used);
+  }
+  expect(new Set(behind).size).toBe(2);
+  const begun = server.seen.slice(registered).filter(({ text }) => text.includes('"initialize"'));
+  expect(begun.map(({ text }) => JSON.parse(text).params.capabilities)).toEqual([{ elicitation: {} }, { elicitation: {} }]);
+  const ended = new Promise<string | null>((resolve) => {
+    over = resolve;
+  });
+  await fetch(virtual, { method: "DELETE", headers: { "x-api-key": team.apiKey, ...sessions[0] } });
+  expect(await ended).toBe(behind[0] ?? "");
+});
+
+test("a gateway that stops ends the sessions it kept", async () => {
+  const own = await startWorld();
+  const tools = startScriptedToolServer("handshake", (message) => (message?.method === "tools/call" ? TEXT("done") : undefined));
+  const { id } = await own.admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "left", base_url: tools.baseUrl });
+  const { groupId, apiKey } = await newTeam(own.admin, "leaving");
+  await grant(own.admin, "left", id, [groupId]);
+  await post(`${own.gateway.runtimeUrl}/v1/proxy/mcp/${id}`, apiKey, stateless(1, "tools/call", { name: "open" }));
+  const kept = tools.seen.findLast(({ text }) => text.includes('"tools/call"'))?.session;
+  await own.end();
+  expect(tools.seen.filter(({ http, session }) => http === "DELETE" && session === kept)).toHaveLength(1);
+  await tools.stop();
 });

@@ -100,7 +100,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   const { capabilities, clientInfo } = ask.sender;
   const unrecorded = departure(call, server.url, requestText(ask.id, ask.method, ask.params), parts);
   if (unrecorded !== null) return unrecorded;
-  const session = await pooledSession(server, { owner: await sessionOwner(call, server, parts), capabilities, clientInfo, headers: credentials }, parts);
+  const session = await pooledSession(server, { owner: await sessionOwner(call, server, ask.sender, parts), capabilities, clientInfo, headers: credentials }, parts);
   if (isRefusal(session)) return session;
   call.row.server_version ??= versionOf(session);
   // Many calls share the session, and each needs an id of its own in it.
@@ -119,7 +119,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
     session.exchanges.delete(aside.hear);
     end();
   };
-  if (ASKING.some((capability) => capabilities[capability] !== undefined)) await keepFeed(session, server, credentials, parts);
+  if (ASKING.some((capability) => capabilities[capability] !== undefined) && !ask.method.endsWith("/list")) await keepFeed(session, server, credentials, parts);
   if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
   const response = await post(requestText(id, ask.method, handshakeParams(ask.params)), abort);
   if (isRefusal(response)) {
@@ -144,11 +144,12 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
 }
 
 /**
- * Whose a session with a server is. One begun with one account is not gone on with in another, whatever the server keeps
+ * Whose a session with a server is: what a server keeps in it is for one session of a caller's, where the caller has
+ * such, else for whoever calls as the same principal. One begun with one account is not gone on with in another, whatever the server keeps
  * in it.
  */
-export async function sessionOwner(call: Call, server: ToolServerEntry, { authorization }: Pick<ToolParts, "authorization">): Promise<string> {
-  const principal = principalOf(call);
+export async function sessionOwner(call: Call, server: ToolServerEntry, { session }: Pick<Sender, "session">, { authorization }: Pick<ToolParts, "authorization">): Promise<string> {
+  const principal = session === null ? principalOf(call) : `${principalOf(call)}\n${session}`;
   // A token of the caller's own is in the name of its sessions anyway; then nothing kept is used, nor looked for.
   if (server.authType !== "oauth" || call.identity === null || callerToken(server, call) !== null) return principal;
   const tokens = await heldTokens(authorization, principalOfIdentity(call.identity), server);

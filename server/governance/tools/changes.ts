@@ -70,7 +70,7 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   const unrecorded = departure(call, server.url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const join = async () => {
-    const session = await pooledSession(server, { owner: await sessionOwner(call, server, parts), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
+    const session = await pooledSession(server, { owner: await sessionOwner(call, server, sender, parts), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
     if (isRefusal(session)) return session;
     const wanted = tellable(filter, session.capabilities);
     const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;

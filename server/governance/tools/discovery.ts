@@ -12,7 +12,7 @@ import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { describeServer, type ServerAuthorization } from "../authorization/describe-server.ts";
 import { isRefusal } from "../surface.ts";
-import { pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
+import { endSession, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import { toolMemory } from "./tool-memory.ts";
 import { finalMessage, isEventStream, upstreamMessages } from "./upstream-messages.ts";
 
@@ -106,7 +106,7 @@ class Probe {
   private async besides(): Promise<DiscoveredServer["handshake"]> {
     const session = await this.session(this.send);
     if (isRefusal(session) || session.id === null) return null;
-    await this.endSession(session);
+    await endSession(session, this.send, this.abort);
     const { version, capabilities, instructions } = session;
     return isStatelessVersion(version) ? null : (storableValue({ protocolVersion: version, capabilities, instructions: longestInstructions(instructions) }) as DiscoveredServer["handshake"]);
   }
@@ -114,12 +114,6 @@ class Probe {
   private session(send: ToolServerSend): Promise<PooledSession | Refusal> {
     const inTime: ToolServerSend = (request) => send({ ...request, abort: this.abort });
     return pooledSession(this.server, { owner: "discovery", capabilities: {}, clientInfo: CLIENT, headers: this.credential() }, { send: inTime, memory: toolMemory() });
-  }
-
-  private async endSession(session: PooledSession): Promise<void> {
-    if (session.id === null) return;
-    const ended = await this.send({ url: this.server.url, method: "DELETE", headers: { ...this.credential(), ...sessionHeaders(session) }, abort: this.abort, timeoutMs: this.timeoutMs });
-    if (!isRefusal(ended)) await ended.body?.cancel().catch(() => undefined);
   }
 
   async handshake(): Promise<Discovery> {
@@ -144,7 +138,7 @@ class Probe {
       if (isRefusal(response) || !response.ok) return null;
       return (await finalMessage(upstreamMessages(response), id))?.value.result ?? null;
     });
-    await this.endSession(session);
+    await endSession(session, this.send, this.abort);
     return discovery;
   }
 

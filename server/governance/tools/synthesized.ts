@@ -51,7 +51,7 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
     return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
   }
   if (goneFromStateless(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
-  const sender: Sender = { version: envelope.version, capabilities: carriedClientCapabilities(envelope.capabilities), clientInfo: envelope.clientInfo, logLevel: envelope.logLevel };
+  const sender: Sender = { version: envelope.version, capabilities: carriedClientCapabilities(envelope.capabilities), clientInfo: envelope.clientInfo, logLevel: envelope.logLevel, session: null };
   return relayed(call, message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null), "stateless");
 }
 
@@ -62,13 +62,14 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
   if (isRefusal(session)) return session;
   const spoken = call.headers.get("mcp-protocol-version");
   if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken)) return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
-  const { value, noted, said } = session;
+  const { value, noted, said, name } = session;
   const { token } = noted;
   const sender: Sender = {
     version: String(value.version),
     capabilities: carriedClientCapabilities(isObject(value.capabilities) ? value.capabilities : {}),
     clientInfo: isObject(value.client) ? value.client : null,
     logLevel: said.level ?? DEFAULT_LOG_LEVEL,
+    session: name,
   };
   if (message === null) {
     if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
