@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { rawStream } from "../support/raw-stream.ts";
 import { events, type ScriptedAnswer, type ScriptedToolServer, startScriptedToolServer } from "../support/scripted-tool-server.ts";
 import { startWorld, type World } from "../support/world.ts";
 import { grant, newTeam, post, stateless, type Team, textOf } from "./mcp-harness.ts";
@@ -103,4 +104,86 @@ test("a gateway that stops ends the sessions it kept", async () => {
   await own.end();
   expect(tools.seen.filter(({ http, session }) => http === "DELETE" && session === kept)).toHaveLength(1);
   await tools.stop();
+});
+
+/** What a server tells unasked goes to every stream of a session that is open. */
+function sessionStreams() {
+  const open = new Set<ReadableStreamDefaultController<Uint8Array>>();
+  const encoder = new TextEncoder();
+  const first = Promise.withResolvers<void>();
+  return {
+    opened: first.promise,
+    begin() {
+      const body = new ReadableStream<Uint8Array>({
+        start(controller) {
+          open.add(controller);
+          controller.enqueue(encoder.encode(": open\n\n"));
+          first.resolve();
+        },
+      });
+      return new Response(body, { headers: { "content-type": "text/event-stream" } });
+    },
+    tell: (method: string, params: object) => {
+      for (const controller of open) controller.enqueue(encoder.encode(`data: ${JSON.stringify({ jsonrpc: "2.0", method, params })}\n\n`));
+    },
+  };
+}
+
+const HEADERS = () => ({ accept: "application/json, text/event-stream", "content-type": "application/json", "x-api-key": team.apiKey });
+
+test("progress told on the session's stream comes to its own request, whatever token others in the session chose", async () => {
+  const streams = sessionStreams();
+  const answer = new Map<string, () => void>();
+  const { alone } = await serve("beside", (message, request) => {
+    if (request.method === "GET") return streams.begin();
+    if (message?.method !== "tools/call") return undefined;
+    const { arguments: { who }, _meta: { progressToken } } = message.params;
+    return new Response(
+      new ReadableStream<Uint8Array>({
+        start(controller) {
+          controller.enqueue(new TextEncoder().encode(": open\n\n"));
+          streams.tell("notifications/progress", { progressToken, progress: 1, message: `for ${who}` });
+          answer.set(who, () => controller.enqueue(new TextEncoder().encode(answered(message.id, who))));
+        },
+      }),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  });
+  const TOKEN = "12345678901234567890";
+  const calls = ["one", "two"].map((who) => {
+    const text = JSON.stringify(stateless(1, "tools/call", { name: "open", arguments: { who } })).replace('"_meta":{', `"_meta":{"progressToken":${TOKEN},`);
+    return { who, stream: rawStream(alone, "POST", HEADERS(), text) };
+  });
+  for (const { who, stream } of calls) await stream.until(`for ${who}`);
+  for (const { who, stream } of calls) {
+    answer.get(who)?.();
+    await stream.until('"text":');
+    expect(stream.text()).toContain(`"progressToken":${TOKEN}`);
+    expect(stream.text().match(/for (one|two)/g)).toEqual([`for ${who}`]);
+    stream.close();
+  }
+});
+
+test("a session at a virtual server hears the logs of its members at the level it asked for, and is told what they cannot do", async () => {
+  const streams = sessionStreams();
+  const { virtual } = await serve("logging", (message, request) => {
+    if (request.method === "GET") return streams.begin();
+    if (message?.method !== "initialize") return undefined;
+    return Response.json({ jsonrpc: "2.0", id: message.id, result: { protocolVersion: "2025-11-25", capabilities: { tools: {}, logging: {} }, serverInfo: { name: "logs", version: "1" } } }, { headers: { "mcp-session-id": crypto.randomUUID() } });
+  });
+  const begun = await post(virtual, team.apiKey, inSession(0, "initialize", { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "raw", version: "1" } }));
+  expect(begun.body.result.capabilities).toEqual({ tools: {}, logging: {} });
+  const session = { "mcp-session-id": begun.headers.get("mcp-session-id") ?? "" };
+  const stream = rawStream(virtual, "GET", { ...HEADERS(), ...session });
+  const log = (level: string, data: string) => streams.tell("notifications/message", { level, data });
+  await streams.opened;
+  log("debug", "first");
+  log("warning", "second");
+  await stream.until("second");
+  await post(virtual, team.apiKey, inSession(2, "logging/setLevel", { level: "debug" }), session);
+  log("debug", "third");
+  await stream.until("third");
+  expect(stream.text()).not.toContain("first");
+  stream.close();
+  expect((await post(virtual, team.apiKey, inSession(3, "resources/subscribe", { uri: "m+test://note" }), session)).body.error.code).toBe(-32601);
 });

@@ -6,6 +6,7 @@ import type { Capability } from "../../wire/mcp/capability.ts";
 import { isStatelessVersion, logsAt, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
+import { progressTokenOf, underOwnToken, withProgressToken } from "../../wire/mcp/progress.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
 import { callerToken } from "../authorization/caller-token.ts";
@@ -114,14 +115,16 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   // To hang up does not end the request in this dialect: the server has to be told.
   const { abort, detach, end } = linkedAbort(call, () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))));
   const aside = new Aside();
-  session.exchanges.add(aside.hear);
+  session.exchanges.set(id, aside.hear);
   const over = () => {
-    session.exchanges.delete(aside.hear);
+    session.exchanges.delete(id);
     end();
   };
-  if (ASKING.some((capability) => capabilities[capability] !== undefined) && !ask.method.endsWith("/list")) await keepFeed(session, server, credentials, parts);
+  const params = handshakeParams(ask.params);
+  const tokened = withProgressToken(params, params === null ? undefined : (JSON.parse(params) as JsonObject), id);
+  if (tokened !== null || ASKING.some((capability) => capabilities[capability] !== undefined && !ask.method.endsWith("/list"))) await keepFeed(session, server, credentials, parts);
   if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
-  const response = await post(requestText(id, ask.method, handshakeParams(ask.params)), abort);
+  const response = await post(requestText(id, ask.method, tokened?.params ?? params), abort);
   if (isRefusal(response)) {
     over();
     return response;
@@ -140,7 +143,12 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
     await more.body?.cancel().catch(() => undefined);
     return null;
   };
-  return refusal ?? { messages: aside.between(messagesToAnswer(response, id, readOn, abort.signal)), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
+  const messages = aside.between(messagesToAnswer(response, id, readOn, abort.signal));
+  return refusal ?? { messages: tokened === null ? messages : underOwnTokens(messages, id, tokened.own), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
+}
+
+async function* underOwnTokens(messages: AsyncGenerator<UpstreamMessage, void>, id: number, own: string): AsyncGenerator<UpstreamMessage, void> {
+  for await (const message of messages) yield progressTokenOf(message.value) === id ? { ...message, text: underOwnToken(message.text, own) } : message;
 }
 
 /**

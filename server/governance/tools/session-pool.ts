@@ -34,8 +34,8 @@ export interface PooledSession {
   over: boolean;
   /** Its server has no stream for what it tells unasked. */
   feedless: boolean;
-  /** Hear what the server asks of the session: the requests under way in it, oldest first. */
-  readonly exchanges: Set<(message: UpstreamMessage) => void>;
+  /** The requests under way in it by their ids, oldest first: they hear what the server asks of the session, and of their progress. */
+  readonly exchanges: Map<number, (message: UpstreamMessage) => void>;
   readonly subscriptions: ResourceSubscriptions;
 }
 
@@ -153,7 +153,7 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
       logLevel: null,
       over: false,
       feedless: false,
-      exchanges: new Set(),
+      exchanges: new Map(),
       subscriptions: new Map(),
     };
     const told = await send({ url: server.url, method: "POST", headers: { ...headers, ...sessionHeaders(session) }, body: requestText(null, "notifications/initialized", null), abort, timeoutMs });
