@@ -45,6 +45,15 @@ async function chat(key: string, body: object = {}, headers: Record<string, stri
   return { status: response.status, headers: response.headers, body: text.startsWith("{") ? JSON.parse(text) : text };
 }
 
+/** Type, title and message of a group's alerts, newest first, once there are as many. */
+async function alertsOf(groupId: string, many: number): Promise<string[][]> {
+  for (const deadline = Date.now() + 5_000; ; ) {
+    const { alerts } = await world.admin.get(`/v1/admin/alerts?group_id=${groupId}&tenant_id=default`);
+    if (alerts.length >= many || Date.now() > deadline) return alerts.map(({ alert_type, title, message }: Record<string, string>) => [alert_type, title, message]);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
 describe("quotas", () => {
   test("requests of a day: the next one is refused with 7.2, and told when to come back", async () => {
     const a = await team("requests-a");
@@ -105,6 +114,20 @@ describe("quotas", () => {
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
     expect(alerts.map(({ alert_type }) => alert_type).sort()).toEqual(["budget_exceeded", "usage_warning"]);
+  });
+
+  test("a call that asks for more than is left raises no alert while much is left, and one that says so near the end", async () => {
+    const a = await team("alarm-a");
+    await limit(a.id, { tokens: { daily_limit: 10_000 } });
+    expect((await chat(a.key, { max_tokens: 50_000 })).status).toBe(429);
+    await limit(a.id, { tokens: { daily_limit: 10_000 }, requests: { daily_limit: 1 } });
+    expect((await chat(a.key, { max_tokens: 10 })).status).toBe(200);
+    expect((await chat(a.key)).status).toBe(429);
+    // The alert that comes last shows that the first refusal raised none.
+    expect(await alertsOf(a.id, 1)).toEqual([["usage_limit_reached", "The daily requests limit is reached", '"alarm-a" has used 1 of 1. Calls are refused until the window turns.']]);
+    await limit(a.id, { tokens: { daily_limit: 1_800 } });
+    expect((await chat(a.key, { max_tokens: 50_000 })).status).toBe(429);
+    expect((await alertsOf(a.id, 2))[0]).toEqual(["usage_limit_reached", "The daily tokens limit is reached", '"alarm-a" has used 1500 of 1800. Calls that could come to more than what is left are refused until the window turns.']);
   });
 
   test("a failed upstream gives back what it held", async () => {
@@ -187,8 +210,13 @@ describe("run ceilings", () => {
     expect((await chat(a.key, {}, { "x-gw-run-id": "one" })).status).toBe(200);
     const second = await chat(a.key, {}, { "x-gw-run-id": "one" });
     expect([second.status, second.body.usage_limit.limit_type]).toEqual([429, "max_llm_calls_per_run"]);
+    expect([second.headers.get("x-gw-usage-utilization"), second.headers.get("x-should-retry")]).toEqual(["100", "false"]);
     expect((await chat(a.key, {}, { "x-gw-run-id": "two" })).status).toBe(200);
     expect((await chat(a.key)).status).toBe(200);
+    // A run that ends at its ceiling is told on its rows: the group has nothing to wait for, and nobody is alerted.
+    await limit(a.id, { requests: { daily_limit: 3 } });
+    expect((await chat(a.key)).status).toBe(429);
+    expect((await alertsOf(a.id, 1)).map(([, title]) => title)).toEqual(["The daily requests limit is reached"]);
   });
 });
 

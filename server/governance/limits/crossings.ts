@@ -64,30 +64,42 @@ function alert(plan: Plan, index: number, spent: number, what: { type: string; s
   };
 }
 
-/** The alerts a change of a window's use calls for. */
+/**
+ * The alerts a window's use calls for. A run that ends at its ceiling raises none: that is told on its rows, and nothing
+ * is over for its group.
+ */
 export const crossings = {
   between(plan: Plan, index: number, before: number, after: number): NewAlert[] {
     const window = plan.windows[index] as WindowLimit;
     const found: NewAlert[] = [];
-    const { groupName } = plan.scopes[window.scope] as Scope;
+    const { groupName, kind } = plan.scopes[window.scope] as Scope;
+    if (kind === "run") return found;
     if (window.warnAt !== null && before < window.warnAt && after >= window.warnAt) {
       const percent = Math.round((window.warnAt / window.limit) * 100);
       found.push(alert(plan, index, after, { type: "usage_warning", severity: "warning", title: `${percent} % of the ${words(window.limitType)} limit is used`, threshold: shown(window, window.warnAt), message: `${JSON.stringify(groupName)} has used ${amountText(window, after)} of ${amountText(window, window.limit)}.` }));
     }
-    if (before < window.limit && after >= window.limit) found.push(crossings.reached(plan, index, after));
+    if (before < window.limit && after >= window.limit) found.push(reached(plan, index, after));
     return found;
   },
 
-  reached(plan: Plan, index: number, spent: number): NewAlert {
+  /** Of a call that was refused: one that asked for much while much is left says nothing of the limit. */
+  refused(plan: Plan, index: number, spent: number): NewAlert[] {
     const window = plan.windows[index] as WindowLimit;
-    const { groupName } = plan.scopes[window.scope] as Scope;
-    const over = window.hard ? "Calls are refused until the window turns." : "The budget does not stop hard: calls go on.";
-    return alert(plan, index, spent, {
-      type: window.hard ? "usage_limit_reached" : "budget_exceeded",
-      severity: window.hard ? "critical" : "warning",
-      title: `The ${words(window.limitType)} limit is ${window.hard ? "reached" : "exceeded"}`,
-      threshold: shown(window, window.limit),
-      message: `${JSON.stringify(groupName)} has used ${amountText(window, spent)} of ${amountText(window, window.limit)}. ${over}`,
-    });
+    const { kind } = plan.scopes[window.scope] as Scope;
+    return kind === "run" || utilization(window, spent) < APPROACHING * 100 ? [] : [reached(plan, index, spent)];
   },
 };
+
+function reached(plan: Plan, index: number, spent: number): NewAlert {
+  const window = plan.windows[index] as WindowLimit;
+  const { groupName } = plan.scopes[window.scope] as Scope;
+  const which = spent < window.limit ? "Calls that could come to more than what is left" : "Calls";
+  const over = window.hard ? `${which} are refused until the window turns.` : "The budget does not stop hard: calls go on.";
+  return alert(plan, index, spent, {
+    type: window.hard ? "usage_limit_reached" : "budget_exceeded",
+    severity: window.hard ? "critical" : "warning",
+    title: `The ${words(window.limitType)} limit is ${window.hard ? "reached" : "exceeded"}`,
+    threshold: shown(window, window.limit),
+    message: `${JSON.stringify(groupName)} has used ${amountText(window, spent)} of ${amountText(window, window.limit)}. ${over}`,
+  });
+}
