@@ -50,6 +50,9 @@ export interface StatementRow {
   readonly met: boolean;
 }
 
+/** What a model says something to a person by. */
+const TURNS = ["chat_completions", "responses", "completions", "anthropic_messages", "gemini_generate_content", "gemini_stream_generate_content"];
+
 /**
  * Each conversation that had its first assistant turn in the window, and whether a notice record stands before it: in
  * time, and in the log where one writer wrote both. Two writers have no common order but time.
@@ -60,7 +63,7 @@ export async function noticeBeforeFirstTurn(db: Database, tenantId: string, wind
       SELECT DISTINCT ON (handle) handle, timestamp, chain_id, chain_seq, resource_group_id FROM (
         SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq, resource_group_id, id
           FROM audit_rows
-         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
+         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND proxy_subtype = ANY(${TURNS}) AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
       ) spoken ORDER BY handle, timestamp, id
     ), notices AS (
       SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq
