@@ -20,7 +20,7 @@ beforeAll(async () => {
   const rows = [
     callRow({ tenant_id: A, timestamp: "2026-11-21T09:00:00.000001Z", http_status_code: 200, tags: ["late"], delegation_depth: null }),
     callRow({ tenant_id: A, timestamp: "2026-11-21T10:00:00.000000Z", http_status_code: 429, success: false, error_message: "100% of the limit_used", llm_temperature: 0.5 }),
-    callRow({ tenant_id: B, timestamp: "2026-11-21T11:00:00.000000Z", http_status_code: 500, success: false, tags: ["late", "b"] }),
+    callRow({ tenant_id: B, timestamp: "2026-11-21T11:00:00.000000Z", http_status_code: 500, success: false, tags: ["late", "b"], mcp_capability_name: "delete_index", error_type: "tool_not_allowed", trace_id: "4bf92f3577b34da6a3ce929d0e0e4736", upstream_request_id: "req_up" }),
     callRow({ tenant_id: null, timestamp: "2026-11-21T12:00:00.000000Z", http_status_code: 401, api_key_id: null, endpoint: "/v1/else" }),
   ];
   for (const row of rows) {
@@ -70,6 +70,7 @@ describe("a query finds", () => {
     ["nothing in no values", { filters: { http_status_code: [] } }, []],
     ["text, its wildcards taken literally", { q: "100% of the limit_" }, [1]],
     ["text in any case", { q: "V1/ELSE" }, [3]],
+    ...["delete_index", "tool_not_allowed", "4bf92f3577b34da6a3ce929d0e0e4736", "REQ_UP"].map((q) => [`what a row names: ${q}`, { q }, [2]] as const),
     ["no row by a wildcard alone", { q: "li%ed" }, []],
     ["pages", { page: 2, page_size: 3 }, [3]],
     ["newest first", { order: "desc" }, [3, 2, 1, 0]],

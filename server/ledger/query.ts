@@ -16,7 +16,7 @@ export interface RowQuery {
   readonly to?: string | undefined;
   /** Field name to a value, or an array of which any may match; null matches absence. */
   readonly filters?: Readonly<Record<string, unknown>> | undefined;
-  /** Text to find in ids, endpoint, model, names and error message. */
+  /** Text to find in ids, endpoint, model, tool, names and error. */
   readonly q?: string | undefined;
   /** From 1. */
   readonly page?: number | undefined;
@@ -39,7 +39,12 @@ export interface RowPage {
   readonly page_size: number;
 }
 
-const SEARCHED: readonly FieldName[] = ["id", "correlation_id", "request_id", "endpoint", "llm_model_requested", "llm_model_used", "api_key_name", "gateway_user_username", "idp_user_username", "error_message"];
+const SEARCHED: readonly FieldName[] = [
+  "id", "correlation_id", "request_id", "upstream_request_id", "root_task_id", "trace_id",
+  "endpoint", "llm_model_requested", "llm_model_used", "server_id", "mcp_capability_name",
+  "api_key_name", "gateway_user_username", "idp_user_username", "idp_user_email",
+  "error_type", "error_message",
+];
 
 const MAX_PAGE_SIZE = 200;
 

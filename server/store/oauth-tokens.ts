@@ -17,6 +17,11 @@ export async function newestToken(db: Database, principal: OAuthPrincipal, serve
   return ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).orderBy("updated_at", "desc").limit(1).executeTakeFirst();
 }
 
+/** Whose tokens the principal has for the server. */
+export async function issuersOf(db: Database, principal: OAuthPrincipal, serverId: string): Promise<string[]> {
+  return (await ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).execute()).map(({ issuer }) => issuer);
+}
+
 /** Newest first. */
 export async function tokensOf(db: Database, principal: OAuthPrincipal, serverId: string, issuer: string): Promise<OAuthTokenRow[]> {
   return ofPrincipal(db, principal).where("mcp_server_id", "=", serverId).where("issuer", "=", issuer).orderBy("updated_at", "desc").execute();

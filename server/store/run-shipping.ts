@@ -17,12 +17,20 @@ const RESULT = `CASE
       OR (a.http_status_code IN (403, 429) AND a.error_type NOT LIKE 'upstream%') THEN 'blocked_policy'
     ELSE 'errored' END`;
 
+/** Subtypes of `llm` that ask no model. */
+export const MODEL_LISTINGS = ["models_list", "model_detail", "gemini_models_list", "gemini_model_detail"] as const;
+const ASKS_MODEL = `a.proxy_type = 'llm' AND coalesce(a.proxy_subtype, '') NOT IN (${MODEL_LISTINGS.map((name) => `'${name}'`).join(", ")})`;
+
+/** Handshakes, lists and streams of a tool server use none of its tools. */
+const USES_TOOL = `a.proxy_type IN ('skill', 'a2a') OR (a.proxy_type IN ('mcp', 'virtual_mcp')
+    AND (a.source = 'otel' OR a.mcp_method IN ('tools/call', 'prompts/get', 'resources/read') OR a.proxy_subtype = 'mcp_sub_path'))`;
+
 /**
  * What runs need to know of a row of `audit_rows a`, and not its bodies: they would be carried along. `moment` is text
  * that sorts as the time does.
  */
 export const RUN_FACTS = `a.id, a.tenant_id, a.root_task_id COLLATE "C" AS root_task_id, a.timestamp, a.created_at, to_char(a.timestamp AT TIME ZONE 'UTC', 'YYYYMMDDHH24MISSUS') AS moment,
-  a.proxy_type, a.source, a.success, a.trace_continuity, a.run_end_state, a.resource_group_id, coalesce(a.api_key_id, a.gateway_user_id) AS participant,
+  ${ASKS_MODEL} AS asks_model, coalesce(${USES_TOOL}, false) AS tool, a.success IS FALSE OR coalesce(a.tags, '[]') @> '["tool_error"]' AS failed_tool, a.source, a.success, a.trace_continuity, a.run_end_state, a.resource_group_id, coalesce(a.api_key_id, a.gateway_user_id) AS participant,
   CASE WHEN a.trace_continuity = 'client_asserted' THEN a.request_headers->>'x-gw-run-id' END AS run_id,
   a.custom_metadata ? 'run_outcome' AS told_outcome, a.custom_metadata->>'run_outcome' AS outcome, a.custom_metadata->'joined_row_id' IS NOT NULL AS joined,
   ${RESULT} AS result, a.llm_used_fallback OR a.guardrails_skipped AS degraded, a.llm_prompt_tokens AS prompt_tokens, a.llm_completion_tokens AS completion_tokens,
@@ -31,8 +39,8 @@ export const RUN_FACTS = `a.id, a.tenant_id, a.root_task_id COLLATE "C" AS root_
 
 /** Sums over facts that are judged (below), as the columns of a run. */
 const SUMS = `
-  count(*) FILTER (WHERE counted), count(*) FILTER (WHERE counted AND a.proxy_type = 'llm'), count(*) FILTER (WHERE counted AND tool),
-  count(*) FILTER (WHERE counted AND tool AND a.success IS FALSE), count(*) FILTER (WHERE counted AND a.success IS FALSE),
+  count(*) FILTER (WHERE counted), count(*) FILTER (WHERE counted AND a.asks_model), count(*) FILTER (WHERE counted AND a.tool),
+  count(*) FILTER (WHERE counted AND a.tool AND a.failed_tool), count(*) FILTER (WHERE counted AND a.success IS FALSE),
   count(*) FILTER (WHERE a.late),
   count(*) FILTER (WHERE counted AND a.source = 'gateway' AND a.trace_continuity = 'client_asserted'),
   count(*) FILTER (WHERE counted AND a.source = 'gateway' AND a.trace_continuity IN ('minted', 'verified')),
@@ -43,8 +51,8 @@ const SUMS = `
 
 const SUM_COLUMNS = ["calls", "llm_calls", "tool_calls", "tool_errors", "errors", "late_calls", "asserted_calls", "intact_calls", "external_calls", "prompt_tokens", "completion_tokens", "cost_micro_usd", "unpriced_calls"] as const;
 
-/** `a` with `counted` and `tool`, of facts with `late`. A span that joined a call of the gateway is that call told again. */
-const JUDGED = (facts: string) => `(SELECT j.*, NOT j.late AND NOT j.joined AS counted, j.proxy_type IN ('mcp', 'virtual_mcp', 'skill', 'a2a') AS tool FROM (${facts}) j) a`;
+/** `a` with `counted`, of facts with `late`. A span that joined a call of the gateway is that call told again. */
+const JUDGED = (facts: string) => `(SELECT j.*, NOT j.late AND NOT j.joined AS counted FROM (${facts}) j) a`;
 
 // The value of the row that comes last or first in an order. Aggregates that order for themselves would sort for each
 // run anew, and most runs have one row; text that sorts as the order does is compared only where there are more.

@@ -303,7 +303,7 @@ describe("the row", () => {
     expect(response.headers.get("x-gw-run-id")).toBe("task 7");
     const row = await rowFor(response);
     expect(row).toMatchObject({ tenant_id: "default", proxy_type: "llm", proxy_subtype: "chat_completions", http_method: "POST", endpoint: "/v1/proxy/llm/chat/completions", api_key_id: served.apiKeyId, resource_group_id: served.groupId, source: "gateway" });
-    expect(row).toMatchObject({ turn_id: "t1", turn_seq: 3, step_id: "s", step_name: "plan", correlation_id: "corr", request_id: "req", trace_id: "4bf92f3577b34da6a3ce929d0e0e4736", span_id: "00f067aa0ba902b7", trace_continuity: "client_asserted", client_ip: "127.0.0.1" });
+    expect(row).toMatchObject({ turn_id: "t1", turn_seq: 3, step_id: "s", step_name: "plan", correlation_id: "corr", request_id: "req", trace_id: "4bf92f3577b34da6a3ce929d0e0e4736", span_id: "00f067aa0ba902b7", trace_continuity: "client_asserted", trace_root_kind: "external_api", client_ip: "127.0.0.1" });
     expect(row).toMatchObject({ llm_temperature: 0.5, llm_max_tokens: 9, llm_function_calling: true, llm_streaming: false, prompt_fingerprint: sha256("Be kind.") });
     expect(row.root_task_id).not.toContain("task 7");
     expect(row.end_user_session_id).not.toContain("conv");

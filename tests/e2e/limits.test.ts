@@ -139,6 +139,22 @@ describe("quotas", () => {
     expect((await alertsOf(a, 2)).map(({ alert_type }) => alert_type).sort()).toEqual(["usage_limit_reached", "usage_warning"]);
   });
 
+  const told = ({ alert_type, title, message }: Record<string, string>) => [alert_type, title, message];
+
+  test("a call that asks for more than is left raises no alert while much is left, and one that says so near the end", async () => {
+    const a = await team("alarm-a");
+    await limit(a.id, { tokens: { daily_limit: 10_000 } });
+    expect((await chat(a.key, { max_tokens: 50_000 })).status).toBe(429);
+    await limit(a.id, { tokens: { daily_limit: 10_000 }, requests: { daily_limit: 1 } });
+    expect((await chat(a.key, { max_tokens: 10 })).status).toBe(200);
+    expect((await chat(a.key)).status).toBe(429);
+    // The alert that comes last shows that the first refusal raised none.
+    expect((await alertsOf(a, 1)).map(told)).toEqual([["usage_limit_reached", "The daily requests limit is reached", '"alarm-a" has used 1 of 1. Calls are refused until the window turns.']]);
+    await limit(a.id, { tokens: { daily_limit: 1_800 } });
+    expect((await chat(a.key, { max_tokens: 50_000 })).status).toBe(429);
+    expect((await alertsOf(a, 2)).map(told)[0]).toEqual(["usage_limit_reached", "The daily tokens limit is reached", '"alarm-a" has used 1500 of 1800. Calls that could come to more than what is left are refused until the window turns.']);
+  });
+
   test("a failed upstream gives back what it held", async () => {
     const a = await team("broken-a");
     await limit(a.id, { budget: { daily_limit_usd: 0.005, hard_stop: true } });
@@ -219,8 +235,13 @@ describe("run ceilings", () => {
     expect((await chat(a.key, {}, { "x-gw-run-id": "one" })).status).toBe(200);
     const second = await chat(a.key, {}, { "x-gw-run-id": "one" });
     expect([second.status, second.body.usage_limit.limit_type]).toEqual([429, "max_llm_calls_per_run"]);
+    expect([second.headers.get("x-gw-usage-utilization"), second.headers.get("x-should-retry")]).toEqual(["100", "false"]);
     expect((await chat(a.key, {}, { "x-gw-run-id": "two" })).status).toBe(200);
     expect((await chat(a.key)).status).toBe(200);
+    // A run that ends at its ceiling is told on its rows: the group has nothing to wait for, and nobody is alerted.
+    await limit(a.id, { requests: { daily_limit: 3 } });
+    expect((await chat(a.key)).status).toBe(429);
+    expect((await alertsOf(a, 1)).map(({ title }) => title)).toEqual(["The daily requests limit is reached"]);
   });
 });
 

@@ -148,7 +148,7 @@ test("a run's ceilings stop its tool calls as well", async () => {
   const deadline = Date.now() + 5_000;
   let late = await post(at(ids.modern), team.apiKey, echo(), run);
   while (late.status === 200 && Date.now() < deadline) late = await post(at(ids.modern), team.apiKey, echo(), run);
-  expect([late.status, late.body.error.data.code]).toEqual([429, "run_ceiling_reached"]);
+  expect([late.status, late.body.error.data.code, late.headers.get("retry-after"), late.headers.get("x-gw-usage-utilization")]).toEqual([429, "run_ceiling_reached", "1", "100"]);
 });
 
 test("rows in the texts of resources count as well", async () => {

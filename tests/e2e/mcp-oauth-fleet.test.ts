@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { compose, type Gateway } from "../../server/compose.ts";
 import { readConfiguration } from "../../server/kernel/configuration.ts";
 import { jsonLog } from "../../server/kernel/log.ts";
-import { type AdminClient, signIn } from "../support/admin.ts";
+import { type AdminClient, rowOf, signIn } from "../support/admin.ts";
 import { type AuthorizationServerFixture, type ProtectedServerFixture, startAuthorizationServer, startProtectedServer } from "../support/authorization-server.ts";
 import { testDatabase } from "../support/database.ts";
 import { ADMIN_PASSWORD, removeDirectory, temporaryDirectory } from "../support/gateway.ts";
@@ -94,4 +94,24 @@ test("a call in steady state reads no database", async () => {
   } while (reads().length > 0);
   for (let n = 0; n < 50; n++) expect((await call(0)).status).toBe(200);
   expect(reads()).toEqual([]);
+}, 30_000);
+
+test("an account is listed and given up while its tool server and its issuer are away", async () => {
+  const server = startProtectedServer("stateless", () => issuer);
+  const issuer = await startAuthorizationServer({ resources: () => [`${server.baseUrl}/mcp`] });
+  const { id } = await admin.post("/v1/admin/mcp-servers", { tenant_id: "default", name: "away", base_url: server.baseUrl, auth_type: "oauth" });
+  await grant(admin, "away", id, [team.groupId]);
+  const client = await begunAt(url(0), id, team.apiKey);
+  await client.redeem(await codeFor(client, "ada"));
+  await issuer.stop();
+  await server.stop();
+  // The other process has never asked either of them.
+  const broker = client.broker.replace(url(0), url(1));
+  const headers = { "x-api-key": team.apiKey };
+  const list = async () => (await (await fetch(`${broker}/tokens`, { headers })).json()) as any;
+  const { tokens } = await list();
+  expect(tokens).toMatchObject([{ mcp_server_id: id, issuer: issuer.issuer }]);
+  expect((await fetch(`${broker}/tokens/${crypto.randomUUID()}`, { method: "DELETE", headers })).status).toBe(404);
+  expect((await fetch(`${broker}/tokens/${tokens[0].id}`, { method: "DELETE", headers })).status).toBe(204);
+  expect(await rowOf(admin, { proxy_subtype: "oauth_tokens", server_id: id, http_status_code: 204 })).toMatchObject({ http_method: "DELETE", target_url: issuer.issuer });
 }, 30_000);

@@ -59,7 +59,7 @@ describe("a new user", () => {
     const answer = await chat(login.body.access_token, {}, { "x-gw-run-id": "essay 1", "x-gw-conversation-handle": "01JABCDEFGHJKMNPQRSTVWXYZ0" });
     expect([answer.status, answer.headers.get("x-gw-ai-generated"), answer.headers.get("x-gw-run-id")]).toEqual([200, "true", "essay 1"]);
     expect(await rowOf(world.admin, { correlation_id: answer.headers.get("x-correlation-id") })).toMatchObject({
-      proxy_type: "llm", tenant_id: "default", api_key_id: null, api_key_name: null, gateway_user_id: made.body.id, gateway_user_username: "ada", subject_kind: "user", subject_id: made.body.id, resource_group_id: served.groupId,
+      proxy_type: "llm", tenant_id: "default", api_key_id: null, api_key_name: null, gateway_user_id: made.body.id, gateway_user_username: "ada", subject_kind: "user", subject_id: made.body.id, trace_root_kind: "llm_user", resource_group_id: served.groupId,
       custom_metadata: { conversation_handle: "01JABCDEFGHJKMNPQRSTVWXYZ0" },
     });
 

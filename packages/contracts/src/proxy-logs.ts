@@ -10,7 +10,7 @@ export const proxyLogQuery = z
       .record(z.string(), z.unknown())
       .optional()
       .describe("audit field: its value, or an array of which any may match; null matches absence"),
-    q: z.string().max(200).optional().describe("text in ids, endpoint, model, names and error message"),
+    q: z.string().max(200).optional().describe("text in ids, endpoint, model, tool, names and error"),
     page: z.number().int().min(1).max(1_000_000).optional(),
     page_size: z.number().int().min(1).max(200).optional(),
     order: z.enum(["desc", "asc"]).optional().describe("by id; newest first when left out"),

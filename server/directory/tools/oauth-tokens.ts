@@ -2,9 +2,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { uuid } from "../../kernel/ids.ts";
 import { recordChange } from "../../store/config-changes.ts";
 import type { Trx } from "../../store/database.ts";
-import { beginRenewal, giveUpRenewal, lockedToken, newestToken, type OAuthPrincipal, type OAuthTokenRow, putToken, removeToken, tokenById, tokensOf } from "../../store/oauth-tokens.ts";
+import { beginRenewal, giveUpRenewal, issuersOf, lockedToken, newestToken, type OAuthPrincipal, type OAuthTokenRow, putToken, removeToken, tokenById, tokensOf } from "../../store/oauth-tokens.ts";
 import { grantsOfToken } from "../../store/oauth-client-grants.ts";
 import type { Directory } from "../writes/write.ts";
+import { issuerId } from "./issuer-id.ts";
 
 /** In whose name a tool server is reached. */
 export type Principal = OAuthPrincipal;
@@ -173,6 +174,11 @@ export async function renewTokens(parts: Parts, principal: Principal, serverId: 
     const { tokens } = turn;
     return given === "gone" ? null : { ...tokens, ...given, refreshToken: given.refreshToken ?? tokens.refreshToken, scopes: given.scopes.length === 0 ? tokens.scopes : given.scopes };
   });
+}
+
+/** The issuer of that id, where the principal has tokens of it for the server. */
+export async function heldIssuer({ db }: Parts, principal: Principal, serverId: string, idpId: string): Promise<string | null> {
+  return (await issuersOf(db, principal, serverId)).find((issuer) => issuerId(issuer) === idpId) ?? null;
 }
 
 export async function listTokens({ db }: Parts, principal: Principal, serverId: string, issuer: string): Promise<TokenSummary[]> {

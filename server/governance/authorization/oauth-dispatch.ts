@@ -11,7 +11,7 @@ import { type Broker, brokeredServer, brokerOf } from "./broker.ts";
 import { resourceDocument, serverDocument, takesClientDocuments } from "./broker-documents.ts";
 import type { BrokerAnswer, BrokerRequest } from "./broker-request.ts";
 import { callback } from "./callback.ts";
-import { deleteOwnToken, ownTokens, revoke } from "./own-tokens.ts";
+import { deleteOwnToken, ownAccount, ownTokens, revoke } from "./own-tokens.ts";
 import { registerClient } from "./register-client.ts";
 import { token } from "./token.ts";
 import { clientDocumentUrl, ownClientMetadata } from "./upstream-clients.ts";
@@ -27,6 +27,11 @@ export function oauthDispatch(parts: AuthorizationParts & Pick<ToolParts, "begin
     const unrecorded = departure(call, call.path, null, parts);
     if (unrecorded !== null) return unrecorded;
     call.row.target_url = null;
+    const account = await ownAccount(parts, call, request);
+    if (account !== null) {
+      call.row.target_url = account.issuer;
+      return request.operation === "list_tokens" ? ownTokens(parts, call, account) : deleteOwnToken(parts, call, account, request);
+    }
     const server = await brokeredServer(parts, call, request.serverId);
     if (isRefusal(server)) return server;
     const idpId = request.idpId ?? issuerId(server.says.issuers[0] as string);
@@ -58,9 +63,9 @@ async function answer(parts: AuthorizationParts, call: Call, broker: Broker, req
     case "register":
       return registerClient(parts, broker, request);
     case "list_tokens":
-      return ownTokens(parts, call, broker);
+      return ownTokens(parts, call, { ...broker, issuer: broker.at.issuer });
     case "delete_token":
-      return deleteOwnToken(parts, call, broker, request);
+      return deleteOwnToken(parts, call, { ...broker, issuer: broker.at.issuer }, request);
     default:
       return refuse("not_found");
   }

@@ -1,4 +1,5 @@
-import { dropTokens, listTokens, type StoredTokens, tokenRef } from "../../directory/tools/oauth-tokens.ts";
+import { findOAuthServer } from "../../directory/tools/oauth-servers.ts";
+import { dropTokens, heldIssuer, listTokens, type StoredTokens, tokenRef } from "../../directory/tools/oauth-tokens.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isUuid } from "../../kernel/ids.ts";
 import { endGrant } from "../../directory/tools/oauth-grants.ts";
@@ -15,20 +16,36 @@ import { authorizationServer } from "./protected-servers.ts";
 import { revokeTokens } from "./token-endpoint.ts";
 import { clientOfTokens } from "./upstream-clients.ts";
 
+/** Where somebody's account is. */
+export interface Account {
+  readonly tenantId: string;
+  readonly id: string;
+  readonly issuer: string;
+}
+
+/** Where the caller has tokens, as far as that is known without asking the server and its issuer: they may be away. */
+export async function ownAccount(parts: AuthorizationParts, call: Call, { operation, serverId, idpId }: BrokerRequest): Promise<Account | null> {
+  if (call.identity === null || idpId === null || (operation !== "list_tokens" && operation !== "delete_token")) return null;
+  const server = await findOAuthServer(parts, serverId);
+  if (server === null || server.tenantId !== call.identity.tenantId) return null;
+  const issuer = await heldIssuer(parts, principalOfIdentity(call.identity), serverId, idpId);
+  return issuer === null ? null : { tenantId: server.tenantId, id: server.id, issuer };
+}
+
 /** What the caller has of this issuer for this server: no token is shown. */
-export async function ownTokens(parts: AuthorizationParts, call: Call, { id, at }: Broker): Promise<BrokerAnswer | Refusal> {
+export async function ownTokens(parts: AuthorizationParts, call: Call, { id, issuer }: Account): Promise<BrokerAnswer | Refusal> {
   if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
-  const tokens = await listTokens(parts, principalOfIdentity(call.identity), id, at.issuer);
+  const tokens = await listTokens(parts, principalOfIdentity(call.identity), id, issuer);
   return { kind: "json", status: 200, body: { tokens, total: tokens.length } };
 }
 
 /** Disconnects the caller: here at once, and at the issuer as far as it listens. */
-export async function deleteOwnToken(parts: AuthorizationParts, call: Call, broker: Broker, { recordId }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
+export async function deleteOwnToken(parts: AuthorizationParts, call: Call, account: Account, { recordId }: BrokerRequest): Promise<BrokerAnswer | Refusal> {
   if (call.identity === null) return refuse("unauthenticated", undefined, { headers: { "www-authenticate": "Bearer" } });
-  const dropped = isUuid(recordId ?? "") ? await dropTokens(parts, principalOfIdentity(call.identity), broker.id, broker.at.issuer, recordId as string) : null;
+  const dropped = isUuid(recordId ?? "") ? await dropTokens(parts, principalOfIdentity(call.identity), account.id, account.issuer, recordId as string) : null;
   if (dropped === null) return refuse("not_found", "There are no such tokens.");
-  forgetAuthorization(parts.memory, broker.tenantId, tokenRef(principalOfIdentity(call.identity), broker.id));
-  if (dropped.tokens !== null) await giveUp(parts, broker, dropped.tokens);
+  forgetAuthorization(parts.memory, account.tenantId, tokenRef(principalOfIdentity(call.identity), account.id));
+  if (dropped.tokens !== null) await giveUp(parts, account, dropped.tokens);
   return { kind: "json", status: 204, body: null };
 }
 
@@ -54,8 +71,8 @@ export async function revoke(parts: AuthorizationParts, call: Call, broker: Brok
 }
 
 /** Tokens and the client they were given to are shown to their own issuer, through whichever broker they are given up. */
-async function giveUp(parts: AuthorizationParts, broker: Broker, tokens: StoredTokens): Promise<void> {
-  const client = await clientOfTokens(parts, broker.tenantId, broker.id, tokens);
+async function giveUp(parts: AuthorizationParts, { tenantId, id }: Pick<Account, "tenantId" | "id">, tokens: StoredTokens): Promise<void> {
+  const client = await clientOfTokens(parts, tenantId, id, tokens);
   const at = client === null ? null : await authorizationServer(parts, tokens.issuer);
   if (client !== null && at !== null && !isRefusal(at)) await revokeTokens(parts.send, at, client, tokens);
 }

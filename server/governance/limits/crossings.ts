@@ -74,17 +74,22 @@ export class Crossings {
     if (spent >= window.limit) this.reached(plan, index, spent);
   }
 
-  /** Also of a call that the rest of a quota does not cover. */
-  reached(plan: Plan, index: number, spent: number): void {
+  /** Of a call that was refused: one that asked for much while much is left says nothing of the limit. */
+  refused(plan: Plan, index: number, spent: number): void {
+    if (utilization(plan.windows[index] as WindowLimit, spent) >= APPROACHING * 100) this.reached(plan, index, spent);
+  }
+
+  private reached(plan: Plan, index: number, spent: number): void {
     const window = plan.windows[index] as WindowLimit;
     if (this.full.has(window)) return;
     this.full.add(window);
+    const which = spent < window.limit ? "Calls that could come to more than what is left" : "Calls";
     this.raise(plan, index, spent, {
       type: window.hard ? "usage_limit_reached" : "budget_exceeded",
       severity: window.hard ? "critical" : "warning",
       title: `The ${words(window.limitType)} limit is ${window.hard ? "reached" : "exceeded"}`,
       threshold: shown(window, window.limit),
-      message: window.hard ? " Calls are refused until the window turns." : " The budget does not stop hard: calls go on.",
+      message: window.hard ? ` ${which} are refused until the window turns.` : " The budget does not stop hard: calls go on.",
     });
   }
 

@@ -9,6 +9,9 @@ export function shown(window: WindowLimit, amount: number): number {
 }
 
 const seconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
+/** A run has no window that turns: no wait helps it. */
+export const AT_CEILING = { "retry-after": "1", "x-gw-usage-utilization": "100" };
+
 const words = (limitType: string): string => limitType.replaceAll("_", " ");
 
 const ITEM: Partial<Record<Scope["kind"], string>> = { model: "model", server: "tool server" };
@@ -57,7 +60,7 @@ export function quotaRefusal(plan: Plan, index: number, spent: number, now: numb
   const [current, most] = [shown(window, spent), shown(window, window.limit)];
   const why = held ? "is held by calls in flight" : spent < window.limit ? "does not cover what this call could come to" : "is used up";
   const usage_limit = { group_id: scope.groupId, group_name: scope.groupName, limit_type: window.limitType, current_usage: current, max_limit: most };
-  if (scope.kind === "run") return refuse("run_ceiling_reached", `The run's ceiling ${window.limitType} (${current} of ${most} used) ${why}.`, { headers: { "retry-after": "1" }, extra: { usage_limit } });
+  if (scope.kind === "run") return refuse("run_ceiling_reached", `The run's ceiling ${window.limitType} (${current} of ${most} used) ${why}.`, { headers: AT_CEILING, extra: { usage_limit } });
   const retry = held ? "1" : seconds(window.resetsAt - now);
   return refuse("usage_limit_reached", `The ${words(window.limitType)} limit of ${named(scope)} (${current} of ${most} used) ${why}.`, {
     headers: { "retry-after": retry, ...(held ? { "x-should-retry": "true" } : {}), "x-gw-usage-utilization": "100" },

@@ -372,7 +372,7 @@ export class Limits implements RequestControl {
     const now = this.now();
     if (denial.by === "window") {
       const window = plan.windows[denial.index] as Plan["windows"][number];
-      this.crossings.reached(plan, denial.index, denial.spent);
+      this.crossings.refused(plan, denial.index, denial.spent);
       call.row.pre_action_state = { kind: "usage_limit", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Plan["scopes"][number]).groupId, current: String(denial.spent), limit: String(window.limit) };
     } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by, ...rateOf(plan, denial) };
     return denialRefusal(plan, denial, now);

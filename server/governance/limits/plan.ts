@@ -101,6 +101,12 @@ export function planTurnsAt(plan: CallPlan, at: number): number {
   return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
 }
 
+/** What a bucket holds. A burst that is inherited belongs to the rate of whoever set it: it never widens a rate of one's own. */
+export function capacityOf(perMinute: number, burst: number | null, inherited: boolean): number {
+  if (burst === null) return perMinute;
+  return inherited ? Math.min(perMinute, burst) : burst;
+}
+
 type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
 type TruthOf = (period: Period) => WindowLimit["truth"];
 
@@ -112,8 +118,9 @@ function addLimits(parts: Parts, named: Named, own: Fields, effective: Fields, a
     if (!sets(own, effective, path, [burst, "throughput.cooldown_seconds"])) continue;
     const amount = (value: number) => (measure === "micros" ? microsFromUsd(value) : value);
     const perMinute = amount(effective.get(path) as number);
-    const capacity = effective.get(burst) as number | undefined;
-    parts.buckets.push({ key: `${named.key}/${measure}`, scope, measure, perMinute, capacity: capacity === undefined ? perMinute : amount(capacity), limitType });
+    const inForce = effective.get(burst) as number | undefined;
+    const capacity = capacityOf(perMinute, inForce === undefined ? null : amount(inForce), own.has(path) && !own.has(burst));
+    parts.buckets.push({ key: `${named.key}/${measure}`, scope, measure, perMinute, capacity, limitType });
   }
   addWindows(parts, scope, QUOTAS.filter(([path]) => setsQuota(own, effective, path)), effective, at, truth);
 }

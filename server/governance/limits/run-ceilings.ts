@@ -4,6 +4,7 @@ import type { GroupScope } from "../../directory/snapshot.ts";
 import type { Clock } from "../../kernel/clock.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
 import type { Call } from "../call.ts";
+import { AT_CEILING } from "./limit-refusals.ts";
 import { type CallPlan, withRun } from "./plan.ts";
 
 /**
@@ -40,6 +41,7 @@ export class RunCeilings {
     const depth = ceilings.get("max_delegation_depth_per_run") as number | undefined;
     const reached = (limitType: string, current: number, max: number) =>
       refuse("run_ceiling_reached", `The run's ceiling ${limitType} (${current} of ${max}) is reached.`, {
+        headers: AT_CEILING,
         extra: { usage_limit: { group_id: scope.groupId, group_name: scope.groupName, limit_type: limitType, current_usage: current, max_limit: max } },
       });
     const asked = (row.delegation_depth as number | null | undefined) ?? 0;

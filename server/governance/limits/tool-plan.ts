@@ -4,7 +4,7 @@ import { periodEnd, periodStart, utcDay } from "../../directory/limits/periods.t
 import type { GroupScope } from "../../directory/snapshot.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { BucketLimit, Scope, WindowLimit } from "./counters.ts";
-import type { CallPlan } from "./plan.ts";
+import { type CallPlan, capacityOf } from "./plan.ts";
 
 const PERIODS = [
   ["frequency.max_calls_per_hour", "hour", "calls_per_hour"],
@@ -33,7 +33,11 @@ export function toolPlan(scope: GroupScope, server: Pick<ToolServerEntry, "id" |
       const perUser = said("execution.max_concurrency_per_user");
       if (perUser !== null) scopes.push({ ...named, key: `${key}/u/${principal}`, kind: "user", cooldownMs: 0, maxConcurrent: perUser });
       const perMinute = effective.get("frequency.max_calls_per_minute") as number;
-      if (sets(own, effective, "frequency.max_calls_per_minute", ["frequency.burst_limit", "frequency.cooldown_seconds"])) buckets.push({ key: `${key}/calls`, scope: index, measure: "requests", perMinute, capacity: (effective.get("frequency.burst_limit") as number | undefined) ?? perMinute, limitType: "calls_per_minute" });
+      if (sets(own, effective, "frequency.max_calls_per_minute", ["frequency.burst_limit", "frequency.cooldown_seconds"])) {
+        const burst = (effective.get("frequency.burst_limit") as number | undefined) ?? null;
+        const capacity = capacityOf(perMinute, burst, own.has("frequency.max_calls_per_minute") && !own.has("frequency.burst_limit"));
+        buckets.push({ key: `${key}/calls`, scope: index, measure: "requests", perMinute, capacity, limitType: "calls_per_minute" });
+      }
       for (const [path, period, limitType] of PERIODS) {
         const limit = said(path);
         if (limit === null) continue;

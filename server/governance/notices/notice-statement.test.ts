@@ -26,7 +26,7 @@ const handleOf = (conversation: number) => `01J${String(conversation).padStart(2
 const timeOf = (moment: number) => `2026-11-21T09:00:00.${String(moment).padStart(6, "0")}Z`;
 
 interface Step {
-  readonly what: "notice" | "notice_refused" | "turn" | "turn_failed" | "other_call";
+  readonly what: "notice" | "notice_refused" | "turn" | "turn_failed" | "other_call" | "list" | "count";
   readonly conversation: number;
   readonly writer: number;
   readonly moment: number;
@@ -35,7 +35,7 @@ interface Step {
 
 /** The order of the steps is the order in the log, which need not be that of their times. */
 const anyStep: fc.Arbitrary<Step> = fc.record({
-  what: fc.oneof({ weight: 4, arbitrary: fc.constant("notice" as const) }, { weight: 4, arbitrary: fc.constant("turn" as const) }, { weight: 3, arbitrary: fc.constantFrom("notice_refused" as const, "turn_failed" as const, "other_call" as const) }),
+  what: fc.oneof({ weight: 4, arbitrary: fc.constant("notice" as const) }, { weight: 4, arbitrary: fc.constant("turn" as const) }, { weight: 3, arbitrary: fc.constantFrom("notice_refused" as const, "turn_failed" as const, "other_call" as const, "list" as const, "count" as const) }),
   conversation: fc.nat({ max: 6 }),
   writer: fc.nat({ max: 1 }),
   moment: fc.nat({ max: MOMENTS }),
@@ -51,7 +51,9 @@ function rowOf(tenantId: string, { what, conversation, moment, group }: Step): A
   const common = { tenant_id: tenantId, timestamp: timeOf(moment) };
   if (what === "notice") return callRow({ ...common, proxy_type: "portal", proxy_subtype: "notice", resource_group_id: null, custom_metadata: { ...handle, action_record: { kind: "fyi" } } });
   if (what === "notice_refused") return callRow({ ...common, proxy_type: "portal", proxy_subtype: "notice", resource_group_id: null, success: false, http_status_code: 503, custom_metadata: { ...handle, action_record: { kind: "fyi" } } });
-  if (what === "other_call") return callRow({ ...common, proxy_type: "mcp", resource_group_id: GROUPS[group] as string, custom_metadata: handle });
+  if (what === "other_call") return callRow({ ...common, proxy_type: "mcp", proxy_subtype: "mcp_jsonrpc", resource_group_id: GROUPS[group] as string, custom_metadata: handle });
+  // Whoever lists models or counts tokens has been told nothing by one.
+  if (what === "list" || what === "count") return callRow({ ...common, proxy_subtype: what === "list" ? "models_list" : "anthropic_count_tokens", resource_group_id: GROUPS[group] as string, custom_metadata: handle });
   const failed = what === "turn_failed" ? { success: false, http_status_code: 502 } : {};
   return callRow({ ...common, ...failed, resource_group_id: GROUPS[group] as string, custom_metadata: handle });
 }
@@ -62,7 +64,7 @@ function recount(rows: readonly any[], { from, to, systemId }: { from: string | 
   const notices = new Map<string, any[]>();
   for (const row of rows) {
     const handle = row.custom_metadata?.conversation_handle;
-    if (row.proxy_type === "llm" && row.http_status_code < 400) {
+    if (row.proxy_subtype === "chat_completions" && row.http_status_code < 400) {
       const known = firstTurns.get(handle);
       if (known === undefined || row.timestamp < known.timestamp || (row.timestamp === known.timestamp && row.id < known.id)) firstTurns.set(handle, row);
     } else if (row.proxy_subtype === "notice" && row.success) notices.set(handle, [...(notices.get(handle) ?? []), row]);

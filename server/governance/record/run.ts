@@ -17,7 +17,8 @@ export function joinRun(call: Call, identity: Identity, secrets: SecretBox): voi
   const runId = claim(headers, "x-gw-run-id");
   row.root_task_id = runId === null ? call.id : rootTaskId(secrets, identity, runId);
   row.trace_continuity = runId === null ? "minted" : "client_asserted";
-  row.trace_root_kind = "external_api";
+  // Whoever came with a token or a key of their own is a person the gateway knows.
+  row.trace_root_kind = call.user === null ? "external_api" : "llm_user";
   call.answerHeaders["x-gw-run-id"] = runId ?? call.id;
 
   row.turn_id = claim(headers, "x-gw-turn-id");

@@ -10,6 +10,11 @@ test("a turn begins with each model call and holds the tool calls it led to", ()
   expect(actions.map((action) => action.turn_seq)).toEqual([1, 1, 1, 1, 2, 2]);
 });
 
+test("judges, embeddings and lists of models begin no turn", () => {
+  const { turns } = trajectoryOf([llm(), ...["semantic_policy_judge", "semantic_cache_embedding", "guardrail_model", "models_list"].map((proxy_subtype) => llm({ proxy_subtype })), tool(), llm()]);
+  expect(turns.map((turn) => [turn.turn_seq, turn.calls])).toEqual([[1, 6], [2, 1]]);
+});
+
 test("turns and steps the caller named are taken as named, and late calls are in none", () => {
   const { turns, steps, actions } = trajectoryOf([llm({ turn_id: "a", step_id: "s" }), tool({ turn_id: "a" }), llm({ turn_seq: 2 }), tool({ turn_id: "a", step_id: "s", step_name: "S" }), llm({ turn_id: "b", tags: ["late"] })]);
   expect(turns.map((turn) => [turn.turn_id, turn.turn_seq, turn.inferred, turn.calls])).toEqual([["a", null, false, 3], [null, 2, false, 1]]);

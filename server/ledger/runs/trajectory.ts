@@ -1,4 +1,6 @@
 import type { AuditRow } from "@gatehouse/ledger-format/fields";
+import { OWN_CALLS } from "../../store/own-calls.ts";
+import { MODEL_LISTINGS } from "../../store/run-shipping.ts";
 
 /** A pass of an agent's loop: a model call and what it led to. */
 export interface Turn {
@@ -49,6 +51,9 @@ export interface Trajectory {
   readonly actions: Action[];
 }
 
+/** They ask no model, or ask one about a call of the agent: its loop goes no further by them. */
+const NO_PASS: ReadonlySet<string> = new Set([...OWN_CALLS, ...MODEL_LISTINGS]);
+
 type Counted<T> = { -readonly [K in keyof T]: T[K] };
 
 const isLate = (row: AuditRow): boolean => Array.isArray(row.tags) && row.tags.includes("late");
@@ -95,7 +100,7 @@ export function trajectoryOf(rows: readonly AuditRow[]): Trajectory {
       turn.turn_seq ??= row.turn_seq ?? null;
       return turn;
     }
-    const isModelCall = row.proxy_type === "llm";
+    const isModelCall = row.proxy_type === "llm" && !NO_PASS.has(row.proxy_subtype ?? "");
     if (inferred === null || (isModelCall && inferred.hasModelCall)) {
       inferred = { turn: { turn_id: null, turn_seq: turns.length + 1, inferred: true, calls: 0 }, hasModelCall: false };
       turns.push(inferred.turn);

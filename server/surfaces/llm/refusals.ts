@@ -44,5 +44,7 @@ function isVerdict({ code }: Refusal): boolean {
 /** The message with each field that is wrong. */
 export function messageOf(refusal: Refusal): string {
   if (refusal.fields === undefined || refusal.fields.length === 0) return refusal.message;
-  return `${refusal.message} ${refusal.fields.map(({ field, message }) => (field === "" ? `The body ${message}.` : `\`${field}\` ${message}.`)).join(" ")}`;
+  // What a translation cannot say is told in clauses of their own: "this model's provider gives one answer at a time".
+  const between = refusal.code === "unsupported_parameter" ? ": " : " ";
+  return `${refusal.message} ${refusal.fields.map(({ field, message }) => (field === "" ? `The body ${message}.` : `\`${field}\`${between}${message}.`)).join(" ")}`;
 }
