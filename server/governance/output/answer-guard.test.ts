@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { concat } from "../../wire/sse-frames.ts";
+import { cpuMs } from "../../../tests/support/cpu-time.ts";
 import { GuardRun } from "../guardrails/guard-run.ts";
 import { compileTextGuard, type GuardSettings } from "../guardrails/text-guard.ts";
 import { ANSWER_FORMATS } from "./answer-formats.ts";
@@ -216,5 +217,29 @@ describe("gemini", () => {
   test("arguments that come in scattered parts are refused: only the caller could put them together", () => {
     const { events, refusal } = through("gemini", [{ candidates: [{ content: { parts: [{ functionCall: { name: "mail", partialArgs: [{ jsonPath: "$.to", stringValue: "joe@" }], willContinue: true } }] } }] }]);
     expect([events, refusal?.code]).toEqual([[], "unsupported_parameter"]);
+  });
+});
+
+describe("an answer of very many texts", () => {
+  const choices = (member: "message" | "delta") => Array.from({ length: 30_000 }, (_, index) => ({ index, [member]: { content: "a@" } }));
+
+  test("that is whole is looked at in time that grows with their number", () => {
+    const guard = new AnswerGuard(ANSWER_FORMATS.chat, runOf(REDACT));
+    const body = { choices: choices("message") };
+    const started = cpuMs();
+    guard.whole(body);
+    expect(cpuMs(started)).toBeLessThan(1_500);
+    expect(body.choices.every(({ message }: any) => message.content === "a@")).toBe(true);
+  });
+
+  test("that are open at once in a stream is refused: each would be told its end in a frame as large as the one it came in", () => {
+    const started = cpuMs();
+    const { refusal, text } = through("chat", [{ choices: choices("delta") }, "[DONE]"]);
+    expect([refusal?.code, text]).toEqual(["upstream_invalid_response", ""]);
+    expect(cpuMs(started)).toBeLessThan(1_500);
+    expect(through("chat", Array.from({ length: 1_001 }, (_, index) => ({ choices: [{ index, delta: { content: "a" } }] }))).refusal?.code).toBe("upstream_invalid_response");
+    const few = through("chat", [{ choices: choices("delta").slice(0, 128) }, "[DONE]"]);
+    expect(few.refusal).toBeNull();
+    expect(few.text).toContain("a@");
   });
 });

@@ -14,6 +14,8 @@ interface Channel {
 
 /** Wholes remembered, in characters: answers repeat their texts, and looking once is enough. */
 const MOST_REMEMBERED = 1_000_000;
+/** Texts of a stream that are open at once, each of which is told its end by itself. No caller asks for as many answers. */
+const MOST_OPEN_TEXTS = 1_000;
 
 /**
  * Guards what a caller would read of an answer, frame by frame or whole: texts are held back as far as a guardrail needs
@@ -61,6 +63,8 @@ export class AnswerGuard {
     if (frame.closes) return [...this.end(), frame];
     if (frame.body === null) return [frame];
     const contents = this.texts.contents(frame.body, false);
+    if (this.channels.size + contents.pieces.length > MOST_OPEN_TEXTS) this.refused = refuse("upstream_invalid_response", "The model's provider told more texts at once than can be looked at.");
+    if (this.refused !== null) return [];
     const before = this.finish(contents);
     if (this.refusal !== null) return [];
     if (contents.finishes.length === 0) return this.counting([...before, ...this.guarded(frame, contents)]);
@@ -174,6 +178,7 @@ export class AnswerGuard {
     if (prefixes.length === 0) return out;
     const { run } = this;
     const ends = (name: string) => prefixes.some((prefix) => name.startsWith(prefix));
+    const last = new Map(pieces.map((piece) => [piece.channel, piece]));
     for (const [name, { hold, latest }] of this.channels) {
       if (!ends(name)) continue;
       this.channels.delete(name);
@@ -181,7 +186,7 @@ export class AnswerGuard {
       run.close(hold);
       this.hear(`${text}\n\n`);
       if (text === "") continue;
-      const own = frame === null ? undefined : pieces.findLast((piece) => piece.channel === name);
+      const own = last.get(name);
       if (own === undefined || frame === null) out.push(this.continuation(latest, name, text));
       else {
         own.holder[own.key] = (own.holder[own.key] as string) + text;
