@@ -6,6 +6,7 @@ import { isInGroups } from "./group-membership.ts";
 
 const APPROVAL_REQUESTED = "approval_requested";
 const APPROVAL_RESOLVED = "approval_resolved";
+const APPROVAL_EXPIRED = "approval_expired";
 
 /** Notifies everyone who may resolve the request. */
 export async function notifyApprovers(db: Database, approval: ApprovalRow): Promise<void> {
@@ -23,10 +24,15 @@ export async function notifyApprovers(db: Database, approval: ApprovalRow): Prom
 /** Notifies the user who asked of what came of it; nobody where a key asked. */
 export async function notifyRequester(db: Database, approval: ApprovalRow): Promise<void> {
   if (approval.requester_type !== "user") return;
-  const title = `${approval.status === "approved" ? "Approved" : "Rejected"}: ${approval.capability_name}`;
-  const body = `${approval.resolved_by ?? "An administrator"} ${approval.status} the call of ${approval.capability_name} on ${approval.server_name}.`;
+  const call = `the call of ${approval.capability_name} on ${approval.server_name}`;
+  const resolver = approval.resolved_by ?? "An administrator";
+  const [type, outcome, body] =
+    approval.status === "expired"
+      ? [APPROVAL_EXPIRED, "Expired", approval.resolved_at === null ? `Nobody resolved ${call} in time.` : `${resolver} approved ${call}, which was not made in time.`]
+      : [APPROVAL_RESOLVED, approval.status === "approved" ? "Approved" : "Rejected", `${resolver} ${approval.status} ${call}.`];
+  const title = `${outcome}: ${approval.capability_name}`;
   await sql`
     INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, metadata, expires_at)
-    SELECT ${ulid()}, u.tenant_id, u.id, ${APPROVAL_RESOLVED}, ${title}, ${body}, ${JSON.stringify({ approval_id: approval.id, status: approval.status })}::jsonb, NULL
+    SELECT ${ulid()}, u.tenant_id, u.id, ${type}, ${title}, ${body}, ${JSON.stringify({ approval_id: approval.id, status: approval.status })}::jsonb, NULL
       FROM end_users u WHERE u.tenant_id = ${approval.tenant_id} AND u.id::text = ${approval.requester_id}`.execute(db);
 }

@@ -173,13 +173,14 @@ export async function handOnApproval(db: Database, hand: { readonly id: string; 
   return row !== undefined;
 }
 
-/** Every request whose time has run out unresolved, or approved and never used. */
-export async function expireApprovals(db: Database): Promise<void> {
-  await db
+/** Every request whose time has run out unresolved, or approved and never used. Answers them. */
+export async function expireApprovals(db: Database): Promise<ApprovalRow[]> {
+  return db
     .updateTable("approvals")
     .set({ status: "expired" })
     .where((eb) => eb.or([eb("status", "=", "pending"), eb.and([eb("status", "=", "approved"), eb("consumed_at", "is", null)])]))
     .where("expires_at", "<=", sql<Date>`now()`)
+    .returningAll()
     .execute();
 }
 

@@ -3,7 +3,7 @@ import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
-import { approvalById, approvalPage, approvedInSession, consumeApproval, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
+import { approvalById, approvalPage, approvedInSession, consumeApproval, expireApprovals as expireRows, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
 import type { Database } from "../../store/database.ts";
 import { notifyApprovers, notifyRequester } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
@@ -184,6 +184,13 @@ export async function pollApproval(parts: Parts, tenantId: string, id: string, v
   const status = statusOf(row, parts.clock.now());
   const usable = status === "approved" && row.consumed_at === null && row.requester_id === viewer.requesterId;
   return { id, status, ...(usable ? { approval_token: tokenOf(parts, row) } : {}), expires_at: row.expires_at.toISOString() };
+}
+
+/** Ends what nobody resolved in time, or nobody used, and tells whoever asked. */
+export function expireApprovals(db: Database): Promise<void> {
+  return together(db, async (trx) => {
+    for (const row of await expireRows(trx)) await notifyRequester(trx, row);
+  });
 }
 
 export interface Resolver {
