@@ -110,6 +110,18 @@ test("a name is one person, composed or not, for whoever registers, signs in or 
   for (const way of [name, apart]) expect((await stranger().request("POST", "/auth/login", { username: way, password: PASSWORD })).status).toBe(429);
 });
 
+test("a password of any length one may have is the same, composed or not", async () => {
+  const password = "\uac01".repeat(200);
+  expect((await stranger().request("POST", "/auth/register", { username: "typist", password: password.normalize("NFD") })).status).toBe(201);
+  const typed = [password, password.normalize("NFD"), password.slice(1)];
+  const logins = await Promise.all(typed.map((text) => stranger().request("POST", "/auth/login", { username: "typist", password: text })));
+  expect(logins.map(({ status }) => status)).toEqual([200, 200, 401]);
+  const { token } = portalClient(url, logins[0]?.body.access_token);
+  expect((await portalClient(url, token).request("POST", "/auth/change-password", { current_password: password.normalize("NFD"), new_password: password.slice(1).normalize("NFD") })).status).toBe(200);
+  expect((await stranger().request("POST", "/auth/login", { username: "typist", password: password.slice(1) })).status).toBe(200);
+  expect((await stranger().request("POST", "/auth/register", { username: "another", password: "\u00e9\u00e9\u00e9\u00e9".normalize("NFD") })).body.fields).toEqual([{ field: "password", message: "must be at least 8 characters" }]);
+});
+
 describe("registering over and over", () => {
   let other: World;
   beforeAll(async () => {
