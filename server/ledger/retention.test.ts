@@ -80,6 +80,31 @@ test("approvals that are over lose what their calls said, and then go; those tha
   expect((await database.db.selectFrom("notifications").select("id").execute()).map(({ id }) => id).toSorted()).toEqual([pending, kept].toSorted());
 });
 
+test("what people were told goes with the time it was for and with the calls, and alerts and notices of conversations with the calls", async () => {
+  at = Date.UTC(2026, 0, 1);
+  const told = (id: string, tenantId: "short" | "long", days: number | null) =>
+    database.db.insertInto("notifications").values({ id, tenant_id: tenantId, end_user_id: people[tenantId], notification_type: "usage_warning", title: "t", body: "b", created_at: new Date(at), expires_at: days === null ? null : new Date(at + days * DAY) }).execute();
+  for (const tenant of ["short", "long"] as const) {
+    for (const [name, days] of [["a day", 1], ["long", 30], ["ever", null]] as const) await told(`${tenant} for ${name}`, tenant, days);
+    for (const [id, resolved, expires_at] of [["over", true, new Date(at)], ["open", false, new Date(at + 300 * DAY)], ["of no window", false, null]] as const) {
+      await database.db.insertInto("alerts").values({ id: `${tenant} ${id}`, tenant_id: tenant, alert_type: "usage_warning", severity: "warning", title: "t", message: "m", group_id: null, threshold_value: 1, current_value: 1, crossing: id, resolved, resolved_at: null, created_at: new Date(at), expires_at }).execute();
+    }
+    await database.db.insertInto("conversation_notices").values({ tenant_id: tenant, conversation_handle: "h", method: "banner", record_id: "r", noticed_at: new Date(at) }).execute();
+  }
+  const left = async () => ({
+    notifications: (await database.db.selectFrom("notifications").select("id").where("notification_type", "=", "usage_warning").orderBy("id").execute()).map(({ id }) => id),
+    alerts: (await database.db.selectFrom("alerts").select("id").orderBy("id").execute()).map(({ id }) => id),
+    notices: (await database.db.selectFrom("conversation_notices").select("tenant_id").orderBy("tenant_id").execute()).map(({ tenant_id: id }) => id),
+  });
+  const all = (await left()).alerts;
+  at += 19 * DAY;
+  await retain();
+  expect(await left()).toEqual({ notifications: ["long for ever", "long for long", "short for ever", "short for long"], alerts: all, notices: ["long", "short"] });
+  at += 2 * DAY;
+  await retain();
+  expect(await left()).toEqual({ notifications: ["long for ever", "long for long"], alerts: all.filter((id) => id.startsWith("long") || id === "short open"), notices: ["long"] });
+});
+
 test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
   await retain();
   await month(Date.UTC(2026, 0, 20), 1_005);

@@ -65,6 +65,12 @@ export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean
   });
 }
 
+/** Takes away alerts of before that time that are over, or were of no window. Answers how many. */
+export async function pruneAlerts(db: Database, tenantId: string, before: Date): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom("alerts").where("tenant_id", "=", tenantId).where("created_at", "<", before).where((eb) => eb.or([eb("resolved", "=", true), eb("expires_at", "is", null)])).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
 /** An alert about a window is over with the window. */
 export async function resolveExpired(db: Database): Promise<void> {
   await sql`UPDATE alerts SET resolved = true, resolved_at = expires_at WHERE NOT resolved AND expires_at < now()`.execute(db);

@@ -45,6 +45,12 @@ export async function markAllRead(db: Database, tenantId: string, userId: string
   return Number(numUpdatedRows);
 }
 
+/** Takes away what was only for a time that is over, and what was told before `calls`. Answers how many. */
+export async function pruneNotifications(db: Database, tenantId: string, { calls, now }: { readonly calls: Date; readonly now: Date }): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom("notifications").where("tenant_id", "=", tenantId).where((eb) => eb.or([eb("expires_at", "<=", now), eb("created_at", "<", calls)])).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
 export async function notificationById(db: Database, tenantId: string, id: string): Promise<NotificationRow | undefined> {
   return db.selectFrom("notifications").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
