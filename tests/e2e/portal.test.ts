@@ -373,6 +373,16 @@ describe("the group of a call", () => {
     expect((await user.request("GET", "/auth/groups")).body.primary_group_id).toBeNull();
   });
 
+  test("is named by the header in UTF-8, which most clients send, and in Latin-1", async () => {
+    const name = "Größe";
+    const { id } = await world.admin.post("/v1/admin/resource-groups", { name });
+    const user = await newPerson(url, "sized");
+    await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}/primary-group`, { group_id: id });
+    const named = (value: string) => fetch(`${url}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${user.token}`, "x-resource-group": value } });
+    const inUtf8 = Buffer.from(name).toString("latin1");
+    expect((await Promise.all([inUtf8, name, `${inUtf8}r`].map(named))).map(({ status }) => status)).toEqual([200, 200, 403]);
+  });
+
   test("a key of a user opens its own group and those of the user", async () => {
     const user = await newPerson(url, "keyed");
     const home = (await world.admin.post("/v1/admin/resource-groups", { name: "keyed home" })).id;
