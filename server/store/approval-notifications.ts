@@ -8,9 +8,10 @@ const APPROVAL_REQUESTED = "approval_requested";
 const APPROVAL_RESOLVED = "approval_resolved";
 const APPROVAL_EXPIRED = "approval_expired";
 
+const isApprover = ({ approver_group_ids: named, requester_group_id: own }: ApprovalRow) => isInGroups(sql`SELECT unnest(${named.length > 0 ? named : [own]}::uuid[])`);
+
 /** Notifies everyone who may resolve the request. */
 export async function notifyApprovers(db: Database, approval: ApprovalRow): Promise<void> {
-  const groups = approval.approver_group_ids.length > 0 ? approval.approver_group_ids : [approval.requester_group_id];
   const title = `Approval needed: ${approval.capability_name}`;
   const body = `${approval.requester_display} asks to call ${approval.capability_name} on ${approval.server_name}.`;
   await sql`
@@ -18,7 +19,15 @@ export async function notifyApprovers(db: Database, approval: ApprovalRow): Prom
     SELECT ${ulid()} || '-' || row_number() OVER (ORDER BY u.id), u.tenant_id, u.id, ${APPROVAL_REQUESTED}, ${title}, ${body}, ${JSON.stringify({ approval_id: approval.id })}::jsonb, ${approval.expires_at}
       FROM end_users u
      WHERE u.tenant_id = ${approval.tenant_id} AND u.is_active AND u.id::text <> ${approval.requester_id}
-       AND ${isInGroups(sql`SELECT unnest(${groups}::uuid[])`)}`.execute(db);
+       AND ${isApprover(approval)}`.execute(db);
+}
+
+/** The request is resolved: nobody is told of it as of something to do any more. */
+export async function withdrawRequests(db: Database, approval: ApprovalRow): Promise<void> {
+  await sql`
+    UPDATE notifications n SET expires_at = now() FROM end_users u
+     WHERE u.tenant_id = ${approval.tenant_id} AND ${isApprover(approval)}
+       AND n.end_user_id = u.id AND n.notification_type = ${APPROVAL_REQUESTED} AND n.metadata->>'approval_id' = ${approval.id}`.execute(db);
 }
 
 /** Notifies the user who asked of what came of it; nobody where a key asked. */

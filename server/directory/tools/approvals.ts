@@ -5,7 +5,7 @@ import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
 import { approvalById, approvalPage, approvedInSession, consumeApproval, expireApprovals as expireRows, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
 import type { Database } from "../../store/database.ts";
-import { notifyApprovers, notifyRequester } from "../../store/approval-notifications.ts";
+import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
@@ -214,6 +214,7 @@ async function resolve(parts: Parts, tenantId: string, id: string, resolver: Res
       expiresAt: status === "approved" ? new Date(now + before.timeout_seconds * 1000) : null,
     });
     if (row === undefined) throw new Refused(refuse("approval_not_pending"));
+    await withdrawRequests(db, row);
     await notifyRequester(db, row);
     return row;
   });
