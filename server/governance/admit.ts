@@ -208,6 +208,8 @@ function groupsOf(user: EndUserIdentity): Groups {
 function chosenGroup(call: Call, tenant: TenantSnapshot, { open, first }: Groups): { readonly id: string | null } | Refusal {
   const named = call.headers.get("x-resource-group");
   if (named === null) return { id: first };
-  const id = open.find((groupId) => groupId === named || tenant.policies.node(groupId)?.name === named);
+  // Headers are read as Latin-1, and most clients write UTF-8.
+  const names: readonly unknown[] = [named, Buffer.from(named, "latin1").toString()];
+  const id = open.find((groupId) => groupId === named || names.includes(tenant.policies.node(groupId)?.name));
   return id === undefined ? refuse("group_not_allowed") : { id };
 }

@@ -80,17 +80,11 @@ test("approvals that are over lose what their calls said, and then go; those tha
   expect((await database.db.selectFrom("notifications").select("id").execute()).map(({ id }) => id).toSorted()).toEqual([pending, kept].toSorted());
 });
 
-test("alerts that are over, notifications nobody is shown any more and usage no limit asks for go", async () => {
+test("usage no limit asks for goes", async () => {
   const { db } = database;
   at = Date.UTC(2026, 0, 1);
   const group = crypto.randomUUID();
   await sql`INSERT INTO resource_groups (id, tenant_id, name) VALUES (${group}, 'long', 'group')`.execute(db);
-  const raised = async (resolved: boolean) => {
-    const id = ulidAt(at);
-    await sql`INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, group_id, crossing, resolved) VALUES (${id}, 'long', 'budget_warning', 'warning', 't', 'm', ${group}, ${id}, ${resolved})`.execute(db);
-    return id;
-  };
-  const [over, open] = [await raised(true), await raised(false)];
   const used = async (name: string) => {
     const when = new Date(at);
     await sql`INSERT INTO tool_usage_hourly VALUES ('long', ${when}, ${group}, ${name}, 1)`.execute(db);
@@ -99,27 +93,49 @@ test("alerts that are over, notifications nobody is shown any more and usage no 
     await sql`INSERT INTO usage_daily VALUES ('long', (${when}::timestamptz AT TIME ZONE 'UTC')::date, ${group}, ${name}, 1, 0, 1, 1, 1, 0)`.execute(db);
   };
   await used("old");
-  const notified = async (id: string, expires: string) => sql`INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, expires_at) VALUES (${id}, 'long', ${people.long}, 'budget_warning', 't', 'b', ${sql.raw(expires)})`.execute(db);
-  await notified("expired", "now() - interval '1 second'");
-  await notified("shown", "now() + interval '1 hour'");
-  await notified("for good", "NULL");
   const left = async () => {
     const names = async (table: string, column: string) => (await sql<{ name: string }>`SELECT ${sql.ref(column)} AS name FROM ${sql.table(table)} WHERE tenant_id = 'long' ORDER BY 1`.execute(db)).rows.map(({ name }) => name);
-    return { tools: await names("tool_usage_hourly", "server_id"), results: await names("tool_results_hourly", "model_id"), models: await names("model_usage_daily", "model_id"), days: await names("usage_daily", "llm_model_used"), alerts: await names("alerts", "id") };
+    return { tools: await names("tool_usage_hourly", "server_id"), results: await names("tool_results_hourly", "model_id"), models: await names("model_usage_daily", "model_id"), days: await names("usage_daily", "llm_model_used") };
   };
   at += 2 * DAY + 3_600_000;
   await used("new");
   await retain();
   const both = ["new", "old"];
-  expect(await left()).toEqual({ tools: ["new"], results: ["new"], models: both, days: both, alerts: [over, open].toSorted() });
-  const shown = await sql<{ id: string }>`SELECT id FROM notifications WHERE notification_type = 'budget_warning' ORDER BY id`.execute(db);
-  expect(shown.rows.map(({ id }) => id)).toEqual(["for good", "shown"]);
+  expect(await left()).toEqual({ tools: ["new"], results: ["new"], models: both, days: both });
   at += 31 * DAY;
   await retain();
-  expect(await left()).toEqual({ tools: [], results: [], models: ["new"], days: both, alerts: [over, open].toSorted() });
+  expect(await left()).toEqual({ tools: [], results: [], models: ["new"], days: both });
   at += 28 * DAY;
   await retain();
-  expect(await left()).toEqual({ tools: [], results: [], models: [], days: both, alerts: [open] });
+  expect(await left()).toEqual({ tools: [], results: [], models: [], days: both });
+});
+
+test("what people were told goes with the time it was for and with the calls, and alerts and notices of conversations with the calls", async () => {
+  at = Date.UTC(2026, 0, 1);
+  const told = (id: string, tenantId: "short" | "long", days: number | null) =>
+    database.db.insertInto("notifications").values({ id, tenant_id: tenantId, end_user_id: people[tenantId], notification_type: "usage_warning", title: "t", body: "b", created_at: new Date(at), expires_at: days === null ? null : new Date(at + days * DAY) }).execute();
+  const alertNames = new Map<string, string>();
+  for (const tenant of ["short", "long"] as const) {
+    for (const [name, days] of [["a day", 1], ["long", 30], ["ever", null]] as const) await told(`${tenant} for ${name}`, tenant, days);
+    for (const [id, resolved, expires_at] of [["over", true, new Date(at)], ["open", false, new Date(at + 300 * DAY)], ["of no window", false, null]] as const) {
+      const alert = ulidAt(at);
+      alertNames.set(alert, `${tenant} ${id}`);
+      await database.db.insertInto("alerts").values({ id: alert, tenant_id: tenant, alert_type: "usage_warning", severity: "warning", title: "t", message: "m", group_id: null, threshold_value: 1, current_value: 1, crossing: id, resolved, resolved_at: null, created_at: new Date(at), expires_at }).execute();
+    }
+    await database.db.insertInto("conversation_notices").values({ tenant_id: tenant, conversation_handle: "h", method: "banner", record_id: "r", noticed_at: new Date(at) }).execute();
+  }
+  const left = async () => ({
+    notifications: (await database.db.selectFrom("notifications").select("id").where("notification_type", "=", "usage_warning").orderBy("id").execute()).map(({ id }) => id),
+    alerts: (await database.db.selectFrom("alerts").select("id").execute()).map(({ id }) => alertNames.get(id) ?? id).toSorted(),
+    notices: (await database.db.selectFrom("conversation_notices").select("tenant_id").orderBy("tenant_id").execute()).map(({ tenant_id: id }) => id),
+  });
+  const all = (await left()).alerts;
+  at += 19 * DAY;
+  await retain();
+  expect(await left()).toEqual({ notifications: ["long for ever", "long for long", "short for ever", "short for long"], alerts: all, notices: ["long", "short"] });
+  at += 2 * DAY;
+  await retain();
+  expect(await left()).toEqual({ notifications: ["long for ever", "long for long"], alerts: all.filter((id) => id.startsWith("long") || id === "short open"), notices: ["long"] });
 });
 
 test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {

@@ -8,14 +8,15 @@ import { forgetGoneTenant, forgettableTenants } from "../store/gone-tenants.ts";
 import { pruneAlerts } from "../store/alerts.ts";
 import { pruneApprovals } from "../store/approvals.ts";
 import type { Database } from "../store/database.ts";
-import { forgetExpiredNotifications } from "../store/notifications.ts";
+import { forgetConversationNotices } from "../store/notices.ts";
+import { forgetExpiredNotifications, pruneNotifications } from "../store/notifications.ts";
 import { pruneUsage } from "../store/usage-retention.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
 const DAY_MS = 86_400_000;
 
 /**
- * Holds every tenant's rows, bodies, runs, approvals and alerts to its retention, and makes the partitions of the months to come. What is
+ * Holds every tenant's rows, bodies, runs, approvals and what people were told to its retention, and makes the partitions of the months to come. What is
  * past `log_days` is reduced to what its hash covers; whole months that are past it for every tenant are dropped, up to
  * a signed checkpoint. What is kept of a tenant that is gone ends with its rows. Idempotent, and safe in two processes at once.
  */
@@ -30,15 +31,20 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
     const runs = await pruneRuns(db, tenant.id, before(tenant.run_days));
     const approvals = await pruneApprovals(db, tenant.id, { bodies: before(tenant.body_days), calls: before(tenant.log_days) });
     await pruneUsage(db, tenant.id, now);
-    const alerts = await pruneAlerts(db, tenant.id, before(tenant.log_days));
-    if (bodies + reduced + runs + approvals + alerts > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs, approvals_pruned: approvals, alerts_pruned: alerts });
+    const told = await pruneTold(db, tenant.id, before(tenant.log_days));
+    if (bodies + reduced + runs + approvals + told > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs, approvals_pruned: approvals, told_pruned: told });
   }
-  await forgetExpiredNotifications(db);
+  await forgetExpiredNotifications(db, now);
   if (tenants.length > 0) await dropMonths(db, before(Math.max(...tenants.map((tenant) => tenant.log_days))), now, log);
   for (const id of await forgettableTenants(db, now)) {
     await db.transaction().execute((trx) => forgetGoneTenant(trx, id));
     log.info("gone_tenant_forgotten", { tenant_id: id });
   }
+}
+
+/** What people were told beside calls, and what says that they were. */
+async function pruneTold(db: Database, tenantId: string, before: Date): Promise<number> {
+  return (await pruneNotifications(db, tenantId, before)) + (await pruneAlerts(db, tenantId, before)) + (await forgetConversationNotices(db, tenantId, before));
 }
 
 /** Drops the months that ended before `before`. Each chain's drop is told in the admin log. */

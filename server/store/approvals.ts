@@ -16,13 +16,18 @@ export async function openApproval(db: Database, values: Insertable<ApprovalTabl
     .executeTakeFirst();
   if (made !== undefined) return made;
   const there = await samePending(db, values);
-  // The sweep has not come by yet, or the tool takes something else by now, so that to approve it would let nothing through.
-  if (there !== undefined && (there.expires_at.getTime() <= new Date(values.created_at as Date).getTime() || there.definition_digest !== values.definition_digest)) {
+  // The sweep has not come by yet, or the tool takes something else by now, so that to approve it would let nothing
+  // through, or others are to decide by now.
+  if (there !== undefined && (there.expires_at.getTime() <= new Date(values.created_at as Date).getTime() || there.definition_digest !== values.definition_digest || !sameGroups(there.approver_group_ids, values.approver_group_ids ?? []))) {
     await db.updateTable("approvals").set({ status: "expired" }).where("id", "=", there.id).where("status", "=", "pending").execute();
     return openApproval(db, values);
   }
   // What stood in the way was resolved in between: the second try meets nothing.
   return there ?? openApproval(db, values);
+}
+
+function sameGroups(some: readonly string[], others: readonly string[]): boolean {
+  return some.length === others.length && some.every((id) => others.includes(id));
 }
 
 function samePending(db: Database, values: Insertable<ApprovalTable>): Promise<ApprovalRow | undefined> {
@@ -178,9 +183,10 @@ export async function handOnApproval(db: Database, hand: { readonly id: string; 
   return row !== undefined;
 }
 
-/** Every request whose time has run out unresolved, or approved and never used. */
-export async function expireApprovals(db: Database): Promise<void> {
-  await sql`UPDATE approvals SET status = 'expired' WHERE (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)) AND expires_at <= now()`.execute(db);
+/** Every request whose time has run out unresolved, or approved and never used. Answers them. */
+export async function expireApprovals(db: Database): Promise<ApprovalRow[]> {
+  const { rows } = await sql<ApprovalRow>`UPDATE approvals SET status = 'expired' WHERE (status = 'pending' OR (status = 'approved' AND consumed_at IS NULL)) AND expires_at <= now() RETURNING *`.execute(db);
+  return rows;
 }
 
 /**

@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { type RecordStore, writesById } from "./record-store.ts";
+import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
 import type { ArgumentPolicyTable } from "./tables/policies.ts";
 
 export type ArgumentPolicyRow = Selectable<ArgumentPolicyTable> & { readonly group_ids: string[] };
@@ -24,10 +24,7 @@ export const argumentPolicyStore: RecordStore<ArgumentPolicyRow, ArgumentPolicyI
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("argument_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id);
-    return (lock === undefined ? query : query.forUpdate("p")).executeTakeFirst();
-  },
+  find: lockedFirst("argument_policies", (db, tenantId, id) => db.selectFrom("argument_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id).executeTakeFirst()),
   ...writesById("argument_policies"),
 };
 

@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing, type Page, type Paged } from "./paging.ts";
-import { type RecordStore, writesById } from "./record-store.ts";
+import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
 import type { EndUserGroupTable } from "./tables/people.ts";
 
 export type EndUserGroupRow = Selectable<EndUserGroupTable> & { readonly member_count: number };
@@ -23,10 +23,7 @@ export const endUserGroupStore: RecordStore<EndUserGroupRow, EndUserGroupInsert,
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("end_user_groups").selectAll().select(memberCount).where("tenant_id", "=", tenantId).where("id", "=", id);
-    return (lock === undefined ? query : query.forUpdate()).executeTakeFirst();
-  },
+  find: lockedFirst("end_user_groups", (db, tenantId, id) => db.selectFrom("end_user_groups").selectAll().select(memberCount).where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst()),
   ...writesById("end_user_groups"),
 };
 

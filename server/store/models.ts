@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { type RecordStore, writesById } from "./record-store.ts";
+import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
 import type { ModelTable } from "./schema.ts";
 
 export type ModelRow = Selectable<ModelTable> & { readonly provider_key: string; readonly group_ids: string[] };
@@ -39,10 +39,7 @@ export const modelStore: RecordStore<ModelRow, ModelInsert, ModelPatch, ModelFil
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = modelsOf(db, tenantId).selectAll("m").select(["p.provider_key", groupIds.as("group_ids")]).where("m.id", "=", id);
-    return (lock === undefined ? query : query.forUpdate("m")).executeTakeFirst();
-  },
+  find: lockedFirst("models", (db, tenantId, id) => modelsOf(db, tenantId).selectAll("m").select(["p.provider_key", groupIds.as("group_ids")]).where("m.id", "=", id).executeTakeFirst()),
   ...writesById("models"),
 };
 

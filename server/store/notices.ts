@@ -45,6 +45,12 @@ export async function addConversationNotice(db: Database, notice: { tenant_id: s
   await db.insertInto("conversation_notices").values(notice).onConflict((conflict) => conflict.doNothing()).execute();
 }
 
+/** Forgets notices of before that time, whose records are reduced as well. Answers how many. */
+export async function forgetConversationNotices(db: Database, tenantId: string, before: Date): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom("conversation_notices").where("tenant_id", "=", tenantId).where("noticed_at", "<", before).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
 /** How calls are filed in whose answers a model speaks. A portal may look up models or count tokens before it shows anything. */
 const TURNS = ["chat_completions", "responses", "completions", "anthropic_messages", "gemini_generate_content", "gemini_stream_generate_content"];
 

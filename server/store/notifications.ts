@@ -45,6 +45,12 @@ export async function markAllRead(db: Database, tenantId: string, userId: string
   return Number(numUpdatedRows);
 }
 
+/** Takes away what was told before. Answers how many. */
+export async function pruneNotifications(db: Database, tenantId: string, before: Date): Promise<number> {
+  const { numDeletedRows } = await db.deleteFrom("notifications").where("tenant_id", "=", tenantId).where("created_at", "<", before).executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+}
+
 export async function notificationById(db: Database, tenantId: string, id: string): Promise<NotificationRow | undefined> {
   return db.selectFrom("notifications").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
@@ -52,9 +58,9 @@ export async function notificationById(db: Database, tenantId: string, id: strin
 const FORGOTTEN_AT_ONCE = 5_000;
 
 /** Removes what nobody is shown any more. */
-export async function forgetExpiredNotifications(db: Database): Promise<void> {
+export async function forgetExpiredNotifications(db: Database, now: Date): Promise<void> {
   for (let forgotten = FORGOTTEN_AT_ONCE; forgotten === FORGOTTEN_AT_ONCE; ) {
-    const { numAffectedRows } = await sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE expires_at <= now() ORDER BY expires_at LIMIT ${sql.lit(FORGOTTEN_AT_ONCE)})`.execute(db);
+    const { numAffectedRows } = await sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE expires_at <= ${now} ORDER BY expires_at LIMIT ${sql.lit(FORGOTTEN_AT_ONCE)})`.execute(db);
     forgotten = Number(numAffectedRows ?? 0);
   }
 }

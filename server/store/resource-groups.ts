@@ -94,6 +94,12 @@ export async function dependentsOfGroup(db: Database | Trx, id: string, now: Dat
   return rows[0] as GroupDependents;
 }
 
+/** What is counted of these groups begins anew: a branch of theirs goes elsewhere, and what it used with it. */
+export async function noteBranchLeft(trx: Trx, tenantId: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await trx.updateTable("resource_groups").set((eb) => ({ branches_left: eb("branches_left", "+", 1) })).where("tenant_id", "=", tenantId).where("id", "in", ids).execute();
+}
+
 /** What the group and those it stands for used counts for its parent from now on. Under no parent it counts for nobody. */
 export async function bequeathUsage(trx: Trx, { id, tenant_id, parent_group_id: heir_id }: Pick<ResourceGroupRow, "id" | "tenant_id" | "parent_group_id">): Promise<void> {
   if (heir_id === null) return;

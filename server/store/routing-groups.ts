@@ -1,7 +1,7 @@
 import { sql, type Insertable, type Selectable, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import type { RecordStore } from "./record-store.ts";
+import { lockedFirst, type RecordStore } from "./record-store.ts";
 import type { RoutingGroupTable } from "./schema.ts";
 
 interface MemberRow {
@@ -38,10 +38,7 @@ export function routingGroupStore(tenantId: string): RecordStore<RoutingGroupRow
       const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
       return { items, total };
     },
-    find: (db, _scope, id, lock) => {
-      const query = groups(db).selectAll("g").select(members.as("members")).where("g.id", "=", id);
-      return (lock === undefined ? query : query.forUpdate("g")).executeTakeFirst();
-    },
+    find: lockedFirst("routing_groups", (db, _scope, id) => groups(db).selectAll("g").select(members.as("members")).where("g.id", "=", id).executeTakeFirst()),
     insert: async (trx, values) => {
       await trx.insertInto("routing_groups").values(values).execute();
     },

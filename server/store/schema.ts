@@ -167,6 +167,7 @@ export interface ResourceGroupTable {
   inherit_resources: WithDefault<boolean>;
   eu_ai_act_risk_tier: string | null;
   phi_resource: boolean | null;
+  branches_left: WithDefault<number>;
   created_at: Stamp;
   updated_at: Stamp;
 }

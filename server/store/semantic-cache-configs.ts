@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { type RecordStore, writesById } from "./record-store.ts";
+import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
 import type { SemanticCacheConfigTable } from "./tables/policies.ts";
 
 export type SemanticCacheConfigRow = Selectable<SemanticCacheConfigTable> & { readonly group_ids: string[] };
@@ -18,10 +18,7 @@ export const semanticCacheConfigStore: RecordStore<SemanticCacheConfigRow, Seman
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("semantic_cache_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "=", id);
-    return (lock === undefined ? query : query.forUpdate("c")).executeTakeFirst();
-  },
+  find: lockedFirst("semantic_cache_configs", (db, tenantId, id) => db.selectFrom("semantic_cache_configs as c").selectAll("c").select(groupIds.as("group_ids")).where("c.tenant_id", "=", tenantId).where("c.id", "=", id).executeTakeFirst()),
   ...writesById("semantic_cache_configs"),
 };
 

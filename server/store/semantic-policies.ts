@@ -1,7 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from "kysely";
 import type { Database, Trx } from "./database.ts";
 import { containing } from "./paging.ts";
-import { type RecordStore, writesById } from "./record-store.ts";
+import { lockedFirst, type RecordStore, writesById } from "./record-store.ts";
 import type { SemanticPolicyTable } from "./tables/policies.ts";
 
 export type SemanticPolicyRow = Selectable<SemanticPolicyTable> & { readonly group_ids: string[] };
@@ -18,10 +18,7 @@ export const semanticPolicyStore: RecordStore<SemanticPolicyRow, SemanticPolicyI
     const { total } = await query.select((eb) => eb.fn.countAll<number>().as("total")).executeTakeFirstOrThrow();
     return { items, total };
   },
-  find: (db, tenantId, id, lock) => {
-    const query = db.selectFrom("semantic_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id);
-    return (lock === undefined ? query : query.forUpdate("p")).executeTakeFirst();
-  },
+  find: lockedFirst("semantic_policies", (db, tenantId, id) => db.selectFrom("semantic_policies as p").selectAll("p").select(groupIds.as("group_ids")).where("p.tenant_id", "=", tenantId).where("p.id", "=", id).executeTakeFirst()),
   ...writesById("semantic_policies"),
 };
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { sql } from "kysely";
-import { approveApproval, getApproval, listApprovals, pollApproval, redeemApproval, rejectApproval, requestApproval, type ApprovalDemand, type Viewer } from "../../server/directory/tools/approvals.ts";
-import { expireApprovals } from "../../server/store/approvals.ts";
+import { approveApproval, expireApprovals, getApproval, listApprovals, pollApproval, redeemApproval, rejectApproval, requestApproval, type ApprovalDemand, type Viewer } from "../../server/directory/tools/approvals.ts";
+import { Refused } from "../../server/kernel/errors.ts";
 import { approvalDemand } from "../support/approvals.ts";
 import { controlPlane, movableClock, newTenant, type ControlPlane, type Send } from "./admin-harness.ts";
 
@@ -155,6 +155,33 @@ describe("a request", () => {
     expect((await listApprovals(plane.directory, "acme", null, "expired", page)).items.some((item) => item.id === id)).toBe(true);
     await expireApprovals(plane.database.db);
     await expireApprovals(plane.database.db);
+  });
+
+  test("that ran out is told to the person who asked, once, whether nobody resolved it or nobody used it", async () => {
+    const asker = (await send("POST", "/v1/admin/end-users", { username: "patient", password: "a long enough password" })).body.user.id;
+    const byAsker = { requesterType: "user", requesterId: asker } as const;
+    const unresolved = await requestApproval(plane.directory, demand(byAsker));
+    const unused = await approved(demand(byAsker));
+    const byKey = await requestApproval(plane.directory, demand());
+    await sql`UPDATE approvals SET expires_at = now() - interval '1 second' WHERE id IN (${unresolved.id}, ${unused.id}, ${byKey.id})`.execute(plane.database.db);
+    for (let i = 0; i < 2; i++) await expireApprovals(plane.database.db);
+    const told = await plane.database.db.selectFrom("notifications").select(["title", "body", "metadata", "notification_type"]).where("end_user_id", "=", asker).where("notification_type", "<>", "approval_resolved").orderBy("body").execute();
+    expect(told).toEqual([
+      { notification_type: "approval_expired", title: "Expired: delete_all", body: "Nobody resolved the call of delete_all on tools in time.", metadata: { approval_id: unresolved.id, status: "expired" } },
+      { notification_type: "approval_expired", title: "Expired: delete_all", body: "boss approved the call of delete_all on tools, which was not made in time.", metadata: { approval_id: unused.id, status: "expired" } },
+    ]);
+  });
+
+  test("is asked for anew of those who may resolve it by now", async () => {
+    const [before, now] = [crypto.randomUUID(), crypto.randomUUID()];
+    const asked = demand({ approverGroupIds: [before, group] });
+    const { id } = await requestApproval(plane.directory, asked);
+    expect((await requestApproval(plane.directory, { ...asked, approverGroupIds: [group, before] })).id).toBe(id);
+    const next = await requestApproval(plane.directory, { ...asked, approverGroupIds: [group, now] });
+    expect([next.id === id, next.status, (await getApproval(plane.directory, "acme", id, null)).status]).toEqual([false, "pending", "expired"]);
+    const former = { name: "former", viewer: { requesterId: "user-9", groupIds: [before] } };
+    for (const one of [id, next.id]) await expect(approveApproval(plane.directory, "acme", one, former, null)).rejects.toBeInstanceOf(Refused);
+    expect((await approveApproval(plane.directory, "acme", next.id, { ...former, viewer: { ...former.viewer, groupIds: [now] } }, null)).status).toBe("approved");
   });
 
   test("shows itself to who asked and who may resolve, and to nobody else", async () => {

@@ -398,6 +398,26 @@ describe("documents", () => {
     expect(limits[0].drawn_by).toEqual([{ group_id: above.id, group_name: "outlives", current: 2 }]);
   });
 
+  test("what a group used goes with it to its new parent, for calls as in the consumption", async () => {
+    const [from, to] = [await team("moved-from"), await team("moved-to")];
+    const [moved, stays] = [await team("moves", from.id), await team("stays", from.id)];
+    const model = `llm-models/${served.models["fake-1"]}/limits`;
+    await limit(from.id, { requests: { daily_limit: 4, monthly_limit: 4 } });
+    await limit(to.id, { requests: { daily_limit: 4 } });
+    expect((await patch(from.id, model, { limits: { requests: { daily_limit: 4 } } })).status).toBe(200);
+    for (const one of [moved, moved, moved, stays]) expect((await chat(one.key)).status).toBe(200);
+    expect((await chat(stays.key)).status).toBe(429);
+    await rowsOf(world.admin, { resource_group_id: moved.id }, 3);
+    await rowOf(world.admin, { resource_group_id: stays.id, success: true });
+
+    expect((await world.admin.request("PATCH", `${GROUPS}/${moved.id}`, { parent_group_id: to.id })).status).toBe(200);
+    const { limits } = await world.admin.get(`${GROUPS}/${stays.id}/consumption`);
+    expect(limits.map(({ current }: { current: number }) => current)).toEqual([1, 1, 1]);
+    const answers = [await chat(stays.key), await chat(stays.key), await chat(stays.key), await chat(stays.key)];
+    expect(answers.map(({ status, headers }) => [status, headers.get("x-gw-usage-utilization")])).toEqual([[200, "50"], [200, "75"], [200, "100"], [429, "100"]]);
+    expect((await chat(moved.key)).status).toBe(200);
+  });
+
   test("consumption shows what a group only says how it holds as its own, too", async () => {
     const parent = await team("manner-parent");
     const child = await team("manner-child", parent.id);

@@ -71,6 +71,9 @@ test("a call that needs approval is asked for by one person, resolved by another
   expect((await colleague.request("GET", `/approvals/${id}/poll`)).body.approval_token).toBeUndefined();
   expect((await asker.request("GET", "/notifications?notification_type=approval_resolved")).body.notifications[0]).toMatchObject({ title: "Approved: echo", metadata: { approval_id: id, status: "approved" } });
 
+  const toDo = (await colleague.request("GET", "/notifications?notification_type=approval_requested")).body.notifications;
+  expect(toDo.filter((one: { metadata: { approval_id: string } }) => one.metadata.approval_id === id)).toEqual([]);
+
   const { approval_token: token } = (await asker.request("GET", `/approvals/${id}/poll`)).body;
   expect((await callTool(body, bearer(colleague), { "x-approval-token": token })).status).toBe(403);
   const through = await callTool(body, bearer(asker), { "x-approval-token": token });

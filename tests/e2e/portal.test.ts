@@ -110,6 +110,18 @@ test("a name is one person, composed or not, for whoever registers, signs in or 
   for (const way of [name, apart]) expect((await stranger().request("POST", "/auth/login", { username: way, password: PASSWORD })).status).toBe(429);
 });
 
+test("a password of any length one may have is the same, composed or not", async () => {
+  const password = "\uac01".repeat(200);
+  expect((await stranger().request("POST", "/auth/register", { username: "typist", password: password.normalize("NFD") })).status).toBe(201);
+  const typed = [password, password.normalize("NFD"), password.slice(1)];
+  const logins = await Promise.all(typed.map((text) => stranger().request("POST", "/auth/login", { username: "typist", password: text })));
+  expect(logins.map(({ status }) => status)).toEqual([200, 200, 401]);
+  const { token } = portalClient(url, logins[0]?.body.access_token);
+  expect((await portalClient(url, token).request("POST", "/auth/change-password", { current_password: password.normalize("NFD"), new_password: password.slice(1).normalize("NFD") })).status).toBe(200);
+  expect((await stranger().request("POST", "/auth/login", { username: "typist", password: password.slice(1) })).status).toBe(200);
+  expect((await stranger().request("POST", "/auth/register", { username: "another", password: "\u00e9\u00e9\u00e9\u00e9".normalize("NFD") })).body.fields).toEqual([{ field: "password", message: "must be at least 8 characters" }]);
+});
+
 describe("registering over and over", () => {
   let other: World;
   beforeAll(async () => {
@@ -359,6 +371,16 @@ describe("the group of a call", () => {
     await world.admin.request("DELETE", `/v1/admin/resource-groups/${second}/end-user-groups`, { end_user_group_ids: [members] });
     expect(await groupOf()).toBe(served.groupId);
     expect((await user.request("GET", "/auth/groups")).body.primary_group_id).toBeNull();
+  });
+
+  test("is named by the header in UTF-8, which most clients send, and in Latin-1", async () => {
+    const name = "Größe";
+    const { id } = await world.admin.post("/v1/admin/resource-groups", { name });
+    const user = await newPerson(url, "sized");
+    await world.admin.request("PATCH", `/v1/admin/end-users/${user.id}/primary-group`, { group_id: id });
+    const named = (value: string) => fetch(`${url}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${user.token}`, "x-resource-group": value } });
+    const inUtf8 = Buffer.from(name).toString("latin1");
+    expect((await Promise.all([inUtf8, name, `${inUtf8}r`].map(named))).map(({ status }) => status)).toEqual([200, 200, 403]);
   });
 
   test("a key of a user opens its own group and those of the user", async () => {

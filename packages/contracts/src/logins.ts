@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { newPasswordText } from "./admin-users.ts";
+import { newPasswordText, passwordText } from "./admin-users.ts";
 import { recordId } from "./conventions.ts";
 import { anyRole } from "./roles.ts";
 
-const credentials = { username: z.string().min(1).max(200), password: z.string().min(1).max(200) };
+const credentials = { username: z.string().min(1).max(400), password: passwordText };
 
 export const systemLogin = z.strictObject(credentials).meta({ id: "SystemLogin" });
 
@@ -14,7 +14,7 @@ export const tenantLogin = z
   })
   .meta({ id: "TenantLogin" });
 
-export const changePassword = z.strictObject({ current_password: z.string().min(1).max(200), new_password: newPasswordText }).meta({ id: "ChangePassword" });
+export const changePassword = z.strictObject({ current_password: passwordText, new_password: newPasswordText }).meta({ id: "ChangePassword" });
 
 export const signedInAdmin = z
   .strictObject({ id: recordId, username: z.string(), role: anyRole, tenant_id: z.string().nullable(), permissions: z.array(z.string()) })

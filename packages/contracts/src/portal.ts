@@ -1,11 +1,10 @@
 import { z } from "zod";
-import { newPasswordText } from "./admin-users.ts";
+import { newPasswordText, passwordText } from "./admin-users.ts";
 import { displayName, recordId } from "./conventions.ts";
 import { avatarUrl, endUserEmail, endUserMetadata, endUsername } from "./end-users.ts";
 
 /** Bodies and queries of the end-user portal API (interface 4.4). Closed: an unknown field is refused. */
 
-const password = z.string().min(1).max(200);
 const code = z.string().trim().min(1).max(40);
 
 /** Base64 of at most 5 MB. */
@@ -23,12 +22,12 @@ export const registration = z
   })
   .refine((body) => body.photo_mime_type === undefined || body.photo_base64 !== undefined, { path: ["photo_base64"], message: "is required with photo_mime_type" });
 
-export const portalLogin = z.strictObject({ username: z.string().min(1).max(400), password });
+export const portalLogin = z.strictObject({ username: z.string().min(1).max(400), password: passwordText });
 export const secondFactorLogin = z.strictObject({ temp_token: z.string().min(1).max(2000), code });
-export const portalPasswordChange = z.strictObject({ current_password: password, new_password: newPasswordText });
+export const portalPasswordChange = z.strictObject({ current_password: passwordText, new_password: newPasswordText });
 export const secondFactorCode = z.strictObject({ code });
 export const secondFactorDisable = z
-  .strictObject({ code: code.optional(), password: password.optional() })
+  .strictObject({ code: code.optional(), password: passwordText.optional() })
   .refine((body) => body.code !== undefined || body.password !== undefined, { path: ["code"], message: "is required, or password" });
 
 export const profileUpdate = z.strictObject({ email: endUserEmail.optional(), display_name: displayName.optional(), metadata: endUserMetadata.optional() });

@@ -11,6 +11,7 @@ import {
   groupIdByName,
   knownGroups,
   lockTree,
+  noteBranchLeft,
   resourceGroupStore,
   type ResourceGroupInsert,
   type ResourceGroupPatch,
@@ -81,13 +82,12 @@ export const resourceGroups = records<ResourceGroupRow, ResourceGroupInsert, Res
   },
   async toPatch(write, tenantId, row, body) {
     const parentId = body.parent_group_id;
-    if (parentId != null && parentId !== row.parent_group_id) {
-      const below = levelsBelow(row.id, await descendantsOf(write.trx, tenantId, row.id));
-      if (parentId === row.id) throw cycle();
-      const above = await checkParent(write, tenantId, parentId, below);
-      if (above.some((ancestor) => ancestor.id === row.id)) throw cycle();
+    if (parentId !== undefined && parentId !== row.parent_group_id) {
+      const above = parentId === null ? [] : [parentId, ...(await newAncestors(write, tenantId, row.id, parentId))];
+      await checkMove(write, tenantId, row.id, parentId);
+      const left = (await ancestorsOf(write.trx, tenantId, row.id)).filter(({ id }) => !above.includes(id));
+      await noteBranchLeft(write.trx, tenantId, left.map(({ id }) => id));
     }
-    if (parentId !== undefined && parentId !== row.parent_group_id) await checkMove(write, tenantId, row.id, parentId);
     return { ...body, updated_at: write.now };
   },
   async dependents(write, row) {
@@ -102,6 +102,15 @@ export const resourceGroups = records<ResourceGroupRow, ResourceGroupInsert, Res
   },
   notify: (write, row) => write.notify(row.tenant_id, "policy"),
 });
+
+/** Those above the parent the group is to have. */
+async function newAncestors(write: Write, tenantId: string, id: string, parentId: string): Promise<string[]> {
+  const below = levelsBelow(id, await descendantsOf(write.trx, tenantId, id));
+  if (parentId === id) throw cycle();
+  const above = (await checkParent(write, tenantId, parentId, below)).map((ancestor) => ancestor.id);
+  if (above.includes(id)) throw cycle();
+  return above;
+}
 
 function cycle(): Refused {
   return new Refused(refuse("cycle", undefined, { fields: [{ field: "parent_group_id", message: "stands under this group" }] }));

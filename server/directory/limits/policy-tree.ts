@@ -5,6 +5,8 @@ export interface GroupNode {
   readonly id: string;
   readonly name: string;
   readonly parentId: string | null;
+  /** How often a branch of it was moved elsewhere; never when left out. */
+  readonly branchesLeft?: number;
 }
 
 export interface StoredPolicy {
@@ -43,6 +45,15 @@ export class PolicyTree {
 
   node(id: string): GroupNode | undefined {
     return this.nodes.get(id);
+  }
+
+  /**
+   * Names what is counted of the group and all below it: under another name once a branch has gone, because counters
+   * only ever rise, and what the branch used went with it.
+   */
+  countedAs(groupId: string): string {
+    const left = this.nodes.get(groupId)?.branchesLeft ?? 0;
+    return left === 0 ? groupId : `${groupId}.${left}`;
   }
 
   get groups(): IterableIterator<GroupNode> {

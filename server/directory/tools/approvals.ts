@@ -3,9 +3,9 @@ import { timingSafeEqual } from "node:crypto";
 import { refuse, Refused } from "../../kernel/errors.ts";
 import { exactValue } from "../../kernel/exact-numbers.ts";
 import { isUuid, uuid } from "../../kernel/ids.ts";
-import { approvalById, approvalPage, approvedInSession, consumeApproval, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
+import { approvalById, approvalPage, approvedInSession, consumeApproval, expireApprovals as expireRows, handOnApproval, noteShown, openApproval, resolveApproval, type ApprovalFilters, type ApprovalRow, type Redemption } from "../../store/approvals.ts";
 import type { Database } from "../../store/database.ts";
-import { notifyApprovers, notifyRequester } from "../../store/approval-notifications.ts";
+import { notifyApprovers, notifyRequester, withdrawRequests } from "../../store/approval-notifications.ts";
 import type { Page, Paged } from "../../store/paging.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
@@ -186,6 +186,13 @@ export async function pollApproval(parts: Parts, tenantId: string, id: string, v
   return { id, status, ...(usable ? { approval_token: tokenOf(parts, row) } : {}), expires_at: row.expires_at.toISOString() };
 }
 
+/** Ends what nobody resolved in time, or nobody used, and tells whoever asked. */
+export function expireApprovals(db: Database): Promise<void> {
+  return together(db, async (trx) => {
+    for (const row of await expireRows(trx)) await notifyRequester(trx, row);
+  });
+}
+
 export interface Resolver {
   /** Shown as resolved_by. */
   readonly name: string;
@@ -207,6 +214,7 @@ async function resolve(parts: Parts, tenantId: string, id: string, resolver: Res
       expiresAt: status === "approved" ? new Date(now + before.timeout_seconds * 1000) : null,
     });
     if (row === undefined) throw new Refused(refuse("approval_not_pending"));
+    await withdrawRequests(db, row);
     await notifyRequester(db, row);
     return row;
   });

@@ -30,9 +30,9 @@ interface Kind {
 const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null } as unknown as ModelEntry;
 const model = (more: Partial<ModelEntry>): ModelEntry => ({ ...MODEL, ...more });
 
-function scopeWith(tenantId: string, kind: PolicyKind | null, document: object, itemId = "", ofLeaf: object = {}): GroupScope {
+function scopeWith(tenantId: string, kind: PolicyKind | null, document: object, itemId = "", ofLeaf: object = {}, branchesLeft = 0): GroupScope {
   const policies: StoredPolicy[] = kind === null ? [] : [{ groupId: "root", kind, itemId, document: document as never }, { groupId: "leaf", kind, itemId, document: ofLeaf as never }];
-  const tree = new PolicyTree([{ id: "root", name: "root", parentId: null }, { id: "leaf", name: "leaf", parentId: "root" }], policies);
+  const tree = new PolicyTree([{ id: "root", name: "root", parentId: null, branchesLeft }, { id: "leaf", name: "leaf", parentId: "root" }], policies);
   return { groupId: "leaf", groupName: "leaf", chain: [{ id: "leaf", name: "leaf" }, { id: "root", name: "root" }], tenant: { id: tenantId, policies: tree } } as unknown as GroupScope;
 }
 
@@ -145,4 +145,17 @@ test("a cooldown or a warning of one's own holds for what is inherited", () => {
   expect(warned.windows.map(({ key, limit, warnAt }) => [key, limit, warnAt])).toEqual([["g/leaf/tokens/day/2026-11-21", 100, 50], ["g/root/tokens/day/2026-11-21", 100, null]]);
   const alone = planFor(scopeWith("t", "llm_limits", {}, "", { throughput: { request_burst: 3, cooldown_seconds: 5 } }), MODEL, NOON);
   expect([alone.buckets, alone.windows]).toEqual([[], []]);
+});
+
+test.each([
+  ["of a group", (left: number) => planFor(scopeWith("t", "llm_limits", { requests: { daily_limit: 1 }, throughput: { max_requests_per_minute: 1 } }, "", {}, left), MODEL, NOON)],
+  ["of a model", (left: number) => planFor(scopeWith("t", "llm_limits", { tokens: { monthly_limit: 1 }, concurrency: { max_concurrent: 1 } }, "m", {}, left), MODEL, NOON)],
+  ["of tool calls that models make", (left: number) => planFor(scopeWith("t", "llm_governance", { tool_use: { max_tool_calls_per_hour: 1 } }, "", {}, left), MODEL, NOON)],
+  ["of a tool server", (left: number) => toolPlan(scopeWith("t", "mcp_limits", { frequency: { max_calls_per_day: 1, max_calls_per_minute: 1 } }, "s", {}, left), { id: "s", name: "s" }, "someone", NOON)],
+] as const)("what is counted %s begins anew once a branch has left, and rates and calls in flight go on", (_what, planOf) => {
+  const [before, after] = [planOf(0), planOf(1)];
+  expect(before.windows).toHaveLength(1);
+  expect(after.windows[0]?.key).not.toBe(before.windows[0]?.key as string);
+  expect(planOf(2).windows[0]?.key).not.toBe(after.windows[0]?.key as string);
+  expect([after.scopes, after.buckets, after.windows.map(({ key: _key, ...rest }) => rest)]).toEqual([before.scopes, before.buckets, before.windows.map(({ key: _key, ...rest }) => rest)]);
 });

@@ -79,16 +79,17 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
   const parts: Parts = { scopes: [], windows: [], buckets: [] };
   for (const { id, name } of scope.chain) {
     const truth = { kind: "group", groupId: id } as const;
+    const counted = policies.countedAs(id);
     const own = policies.ownFields(id, "llm_limits");
-    if (groupWide && own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelId: null, period }));
+    if (groupWide && own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, `g/${counted}`, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelId: null, period }));
     const ofModel = policies.ownFields(id, "llm_limits", model.id);
-    if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name }, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }));
+    if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name }, `g/${counted}/m/${model.id}`, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }));
     for (const itemId of groupWide ? ["", model.id] : [model.id]) {
       const rules = policies.ownFields(id, "llm_governance", itemId);
       const caps = TOOL_CALLS.filter(([path]) => rules.has(path));
       if (caps.length === 0) continue;
       const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, ...(itemId === "" ? { kind: "group" } : { kind: "model", itemName: model.name }), groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
-      addWindows(parts, toolScope, caps, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelId: itemId === "" ? null : itemId }));
+      addWindows(parts, toolScope, `t/${counted}/${itemId}`, caps, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelId: itemId === "" ? null : itemId }));
     }
   }
   addCapacity(parts, `c/model/${model.id}`, model.name, { requestsPerMinute: model.rateLimitRpm, tokensPerMinute: model.rateLimitTpm, concurrent: model.maxConcurrent });
@@ -110,7 +111,8 @@ export function capacityOf(perMinute: number, burst: number | null, inherited: b
 type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
 type TruthOf = (period: Period) => WindowLimit["truth"];
 
-function addLimits(parts: Parts, named: Named, own: Fields, effective: Fields, at: number, truth: TruthOf): void {
+/** `counted`: what the keys of its windows begin with. */
+function addLimits(parts: Parts, named: Named, counted: string, own: Fields, effective: Fields, at: number, truth: TruthOf): void {
   const concurrent = own.has("concurrency.max_concurrent") ? (effective.get("concurrency.max_concurrent") as number) : null;
   const cooldown = (effective.get("throughput.cooldown_seconds") as number | undefined) ?? 0;
   const scope = parts.scopes.push({ ...named, cooldownMs: cooldown * 1000, maxConcurrent: concurrent }) - 1;
@@ -122,18 +124,17 @@ function addLimits(parts: Parts, named: Named, own: Fields, effective: Fields, a
     const capacity = capacityOf(perMinute, inForce === undefined ? null : amount(inForce), own.has(path) && !own.has(burst));
     parts.buckets.push({ key: `${named.key}/${measure}`, scope, measure, perMinute, capacity, limitType });
   }
-  addWindows(parts, scope, QUOTAS.filter(([path]) => setsQuota(own, effective, path)), effective, at, truth);
+  addWindows(parts, scope, counted, QUOTAS.filter(([path]) => setsQuota(own, effective, path)), effective, at, truth);
 }
 
-function addWindows(parts: Parts, scope: number, quotas: readonly Quota[], effective: Fields, at: number, truth: TruthOf): void {
-  const { key } = parts.scopes[scope] as Scope;
+function addWindows(parts: Parts, scope: number, counted: string, quotas: readonly Quota[], effective: Fields, at: number, truth: TruthOf): void {
   for (const [path, measure, period, warning, limitType] of quotas) {
     const value = effective.get(path) as number;
     const limit = measure === "micros" ? microsFromUsd(value) : value;
     const percent = warning === null ? undefined : (effective.get(warning) as number | undefined);
     const startsAt = periodStart(period, at);
     parts.windows.push({
-      key: `${key}/${measure}/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
+      key: `${counted}/${measure}/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`,
       scope,
       measure,
       limit,

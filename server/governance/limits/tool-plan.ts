@@ -25,7 +25,8 @@ export function toolPlan(scope: GroupScope, server: Pick<ToolServerEntry, "id" |
     for (const item of ["", server.id]) {
       const own = policies.ownFields(id, "mcp_limits", item);
       if (own === NOTHING || own.size === 0) continue;
-      const key = item === "" ? `tg/${id}` : `tg/${id}/s/${item}`;
+      const keyOf = (group: string) => (item === "" ? `tg/${group}` : `tg/${group}/s/${item}`);
+      const key = keyOf(id);
       const effective = policies.effective(id, "mcp_limits", item);
       const said = (path: string) => (own.has(path) ? (effective.get(path) as number) : null);
       const named = { groupId: id, groupName: name } as const;
@@ -42,7 +43,7 @@ export function toolPlan(scope: GroupScope, server: Pick<ToolServerEntry, "id" |
         const limit = said(path);
         if (limit === null) continue;
         const startsAt = periodStart(period, at);
-        windows.push({ key: `${key}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`, scope: index, measure: "requests", limit, hard: true, warnAt: null, startsAt, resetsAt: periodEnd(period, at), limitType, truth: { kind: "tools", groupId: id, serverId: item === "" ? null : item } });
+        windows.push({ key: `${keyOf(policies.countedAs(id))}/calls/${period}/${period === "hour" ? startsAt : utcDay(startsAt)}`, scope: index, measure: "requests", limit, hard: true, warnAt: null, startsAt, resetsAt: periodEnd(period, at), limitType, truth: { kind: "tools", groupId: id, serverId: item === "" ? null : item } });
       }
     }
   }

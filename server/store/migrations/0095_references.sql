@@ -15,6 +15,7 @@ CREATE INDEX approvals_running ON approvals (expires_at) WHERE status = 'pending
 DROP INDEX approvals_open;
 CREATE INDEX alerts_running ON alerts (expires_at) WHERE NOT resolved;
 CREATE INDEX notifications_expiry ON notifications (expires_at) WHERE expires_at IS NOT NULL;
+CREATE INDEX notifications_age ON notifications (tenant_id, created_at);
 -- What people were told of an approval goes with it.
 CREATE INDEX notifications_approval ON notifications ((metadata->>'approval_id')) WHERE metadata->>'approval_id' IS NOT NULL;
 
