@@ -238,6 +238,9 @@ describe("an answer of very many texts", () => {
     expect([refusal?.code, text]).toEqual(["upstream_invalid_response", ""]);
     expect(cpuMs(started)).toBeLessThan(1_500);
     expect(through("chat", Array.from({ length: 1_001 }, (_, index) => ({ choices: [{ index, delta: { content: "a" } }] }))).refusal?.code).toBe("upstream_invalid_response");
+    const calls = (count: number) => [...Array.from({ length: count }, (_, output_index) => ({ type: "response.output_item.added", output_index, item: { type: "function_call", name: "f", arguments: "" } })), ...Array.from({ length: count }, (_, output_index) => ({ type: "response.output_item.done", output_index, item: { type: "function_call", name: "f", arguments: "{}" } }))];
+    expect(through("responses", calls(1_002)).refusal?.code).toBe("upstream_invalid_response");
+    expect(through("responses", calls(100))).toMatchObject({ refusal: null, events: { length: 200 } });
     const few = through("chat", [{ choices: choices("delta").slice(0, 128) }, "[DONE]"]);
     expect(few.refusal).toBeNull();
     expect(few.text).toContain("a@");

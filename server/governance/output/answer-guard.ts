@@ -14,8 +14,8 @@ interface Channel {
 
 /** Wholes remembered, in characters: answers repeat their texts, and looking once is enough. */
 const MOST_REMEMBERED = 1_000_000;
-/** Texts of a stream that are open at once, each of which is told its end by itself. No caller asks for as many answers. */
-const MOST_OPEN_TEXTS = 1_000;
+/** Texts and calls of a stream that are open at once, each of which is told its end by itself. No caller asks for as many. */
+const MOST_OPEN = 1_000;
 
 /**
  * Guards what a caller would read of an answer, frame by frame or whole: texts are held back as far as a guardrail needs
@@ -63,7 +63,7 @@ export class AnswerGuard {
     if (frame.closes) return [...this.end(), frame];
     if (frame.body === null) return [frame];
     const contents = this.texts.contents(frame.body, false);
-    if (this.channels.size + contents.pieces.length > MOST_OPEN_TEXTS) this.refused = refuse("upstream_invalid_response", "The model's provider told more texts at once than can be looked at.");
+    if (this.channels.size + this.groups.size + contents.pieces.length > MOST_OPEN) this.refused = refuse("upstream_invalid_response", "The model's provider told more texts and calls at once than can be looked at.");
     if (this.refused !== null) return [];
     const before = this.finish(contents);
     if (this.refusal !== null) return [];
