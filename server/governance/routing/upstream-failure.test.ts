@@ -27,6 +27,11 @@ describe("what a provider's status means", () => {
     expect(failure(429, "", { "retry-after": "3" })).toMatchObject({ again: "anywhere", coolMs: 3_000 });
   });
 
+  test.each([408, 500, 503, 529])("%d passes on when the provider wants to be asked again", (status) => {
+    const headers = { "retry-after": "1", "retry-after-ms": "120" };
+    expect(failure(status, "", headers)).toMatchObject({ answer: { headers } });
+  });
+
   test("an account without credit is no busy provider", () => {
     expect(failure(429, '{"error":{"code":"insufficient_quota"}}', { "retry-after": "3" })).toMatchObject({ outcome: "upstream_quota_exhausted", again: "elsewhere" });
     expect(failure(400, '{"error":{"message":"Your credit balance is too low"}}')).toMatchObject({ outcome: "upstream_quota_exhausted", again: "elsewhere" });
