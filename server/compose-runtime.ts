@@ -153,7 +153,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ...parts.upstream,
     signatures,
     guardrailEngines: guardrailEngines(parts.upstream.outbound, clock),
-    media: media((url, abort, timeoutMs) => parts.upstream.outbound.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
+    media: media((url, abort, timeoutMs) => parts.upstream.media.fetch(url, { method: "GET", headers: { accept: "*/*" }, abort, timeoutMs })),
     health: new MemberHealth(),
     random: Math.random,
     authorization,

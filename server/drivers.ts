@@ -26,6 +26,8 @@ export function upstreamOf(config: Configuration, clock: Clock) {
   return {
     clock,
     outbound: out,
+    // Callers name these addresses and hear what stands there; that private ones are allowed is for those an administrator gave.
+    media: outbound({ allowPrivate: false }),
     providers: {
       openai: openaiProvider(out),
       azure_openai: azureOpenaiProvider(out),

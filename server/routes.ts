@@ -14,7 +14,9 @@ import { responses } from "./surfaces/llm/responses.ts";
 import { countTokens } from "./surfaces/messages/count-tokens.ts";
 import { authorize, callback, clientMetadata, decide, deleteToken, listTokens, register, resourceMetadata, revoke, serverMetadata, token } from "./surfaces/oauth/broker.ts";
 import { toolServer, virtualToolServer } from "./surfaces/mcp/tool-server.ts";
+import { byVendor } from "./surfaces/by-vendor.ts";
 import { messages } from "./surfaces/messages/messages.ts";
+import { messagesModel, messagesModels } from "./surfaces/messages/models.ts";
 import { runEnd, runInspect } from "./surfaces/runs/runs.ts";
 import type { PortalServices } from "./surfaces/portal/portal-services.ts";
 import { PORTAL_ROUTES } from "./surfaces/portal/routes.ts";
@@ -62,6 +64,8 @@ export const GOVERNED_ROUTES: readonly Governed[] = [
   ]),
   { method: "GET", path: "/v1beta/models", surface: geminiModels, audit: llm("gemini_models_list"), body: false },
   { method: "GET", path: "/v1beta/models/:model{.+}", surface: geminiModel, audit: llm("gemini_model_detail"), body: false },
+  { method: "GET", path: "/v1/models", surface: byVendor(messagesModels, geminiModels), audit: llm("models_list"), body: false },
+  { method: "GET", path: "/v1/models/:model{.+}", surface: byVendor(messagesModel, geminiModel), audit: llm("model_detail"), body: false },
   // Before the sub-paths of tool servers, which these would be. A client has no credential yet when it asks for them.
   ...["/v1/proxy/mcp/:server_id/.well-known/oauth-protected-resource", "/.well-known/oauth-protected-resource/v1/proxy/mcp/:server_id", `${BROKER}/.well-known/oauth-protected-resource`].map(
     (path): Governed => ({ method: "GET", path, surface: resourceMetadata, audit: oauth("oauth_discovery"), body: false, admits: "key_or_none" }),

@@ -209,6 +209,54 @@ function hiddenBy(chain: readonly GroupChainRow[]): Set<string> {
   return hidden;
 }
 
+/**
+ * A group's scope over its chain, nearest first. What only some calls look at is worked out for the first that does:
+ * a change compiles anew every group in use, thousands below one root, of which each has hundreds of models and tool
+ * servers.
+ */
+class ChainScope implements GroupScope {
+  readonly groupId: string;
+  readonly groupName: string;
+  readonly tenant: TenantSnapshot;
+  readonly chain: readonly GroupChainRow[];
+  private readonly known: { -readonly [Name in keyof GroupScope]?: GroupScope[Name] } = {};
+
+  constructor(tenant: TenantSnapshot, groupId: string, chain: readonly GroupChainRow[]) {
+    this.groupId = groupId;
+    this.groupName = chain[0]?.name ?? "";
+    this.tenant = tenant;
+    this.chain = chain;
+  }
+
+  get granted(): ReadonlySet<string> {
+    return (this.known.granted ??= new Set(this.chain.flatMap((row) => row.model_ids)));
+  }
+
+  get configIds(): readonly string[] {
+    return (this.known.configIds ??= [...new Set(this.chain.flatMap((row) => row.config_ids))]);
+  }
+
+  get ownConfigIds(): ReadonlySet<string> {
+    return (this.known.ownConfigIds ??= new Set(this.chain[0]?.config_ids));
+  }
+
+  get tools(): ReadonlyMap<string, ToolAccess> {
+    return (this.known.tools ??= toolAccessOf(this.chain.flatMap((row) => row.config_ids).flatMap((id) => this.tenant.serverConfigs.get(id) ?? [])));
+  }
+
+  get grantingGroups(): ReadonlySet<string> {
+    return (this.known.grantingGroups ??= new Set(this.chain.filter((row) => row.grants).map((row) => row.id)));
+  }
+
+  get hiddenInPortal(): ReadonlySet<string> {
+    return (this.known.hiddenInPortal ??= hiddenBy(this.chain));
+  }
+
+  get toolCallPolicies(): ReadonlyMap<string, readonly ToolCallPolicy[]> {
+    return (this.known.toolCallPolicies ??= policiesByTool(this.tenant.argumentPolicies, this.chain));
+  }
+}
+
 /** One scope for each group that is there. */
 export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainRow[]): Map<string, GroupScope> {
   const byLeaf = new Map<string, GroupChainRow[]>();
@@ -217,21 +265,5 @@ export function compileScopes(tenant: TenantSnapshot, rows: readonly GroupChainR
     if (chain === undefined) byLeaf.set(row.leaf, [row]);
     else chain.push(row);
   }
-  const scopes = new Map<string, GroupScope>();
-  for (const [leaf, chain] of byLeaf) {
-    scopes.set(leaf, {
-      groupId: leaf,
-      groupName: chain[0]?.name ?? "",
-      tenant,
-      chain: chain.map(({ id, name }) => ({ id, name })),
-      granted: new Set(chain.flatMap((row) => row.model_ids)),
-      configIds: [...new Set(chain.flatMap((row) => row.config_ids))],
-      ownConfigIds: new Set(chain[0]?.config_ids),
-      tools: toolAccessOf(chain.flatMap((row) => row.config_ids).flatMap((id) => tenant.serverConfigs.get(id) ?? [])),
-      grantingGroups: new Set(chain.filter((row) => row.grants).map((row) => row.id)),
-      hiddenInPortal: hiddenBy(chain),
-      toolCallPolicies: policiesByTool(tenant.argumentPolicies, chain),
-    });
-  }
-  return scopes;
+  return new Map([...byLeaf].map(([leaf, chain]) => [leaf, new ChainScope(tenant, leaf, chain)]));
 }

@@ -1,17 +1,30 @@
 import { expect, test } from "bun:test";
-import { testDatabase } from "../../tests/support/database.ts";
+import { sql } from "kysely";
+import { cpuMs } from "../../tests/support/cpu-time.ts";
+import { type TestDatabase, testDatabase } from "../../tests/support/database.ts";
 import { secretBox } from "../kernel/secrets.ts";
 import { recordedLog } from "../ledger/test-support.ts";
 import { Snapshots } from "./snapshots.ts";
+
+const nothing = () => Promise.reject(new Error("there is no policy"));
+const snapshotsOf = (database: TestDatabase) => new Snapshots(database.db, secretBox(Buffer.alloc(32)), nothing, recordedLog());
+
+async function addTenant({ db }: TestDatabase, id: string): Promise<void> {
+  await db.insertInto("tenants").values({ id, name: id, display_name: null, data_retention: JSON.stringify({}), default_judge_model_id: null }).execute();
+}
+
+async function addGroups({ db }: TestDatabase, tenant_id: string, parent_group_id: string | null, ids: readonly string[], inherits = true): Promise<void> {
+  await db.insertInto("resource_groups").values(ids.map((id) => ({ id, tenant_id, parent_group_id, name: id, display_name: null, description: null, inherit_resources: inherits, eu_ai_act_risk_tier: null, phi_resource: null }))).execute();
+}
 
 test("calls that meet a group for the first time at once share one read of it", async () => {
   const statements: string[] = [];
   const database = await testDatabase({ onQuery: (text) => statements.push(text) });
   const tenant_id = "acme";
   const groups = [crypto.randomUUID(), crypto.randomUUID()] as const;
-  await database.db.insertInto("tenants").values({ id: tenant_id, name: tenant_id, display_name: null, data_retention: JSON.stringify({}), default_judge_model_id: null }).execute();
-  await database.db.insertInto("resource_groups").values(groups.map((id) => ({ id, tenant_id, parent_group_id: null, name: id, display_name: null, description: null, eu_ai_act_risk_tier: null, phi_resource: null }))).execute();
-  const snapshots = new Snapshots(database.db, secretBox(Buffer.alloc(32)), () => Promise.reject(new Error("there is no policy")), recordedLog());
+  await addTenant(database, tenant_id);
+  await addGroups(database, tenant_id, null, groups);
+  const snapshots = snapshotsOf(database);
   const reads = () => statements.filter((text) => text.includes("WITH RECURSIVE chain")).length;
 
   const scopes = await Promise.all(Array.from({ length: 20 }, (_, i) => snapshots.scope(tenant_id, groups[i % 2] as string)));
@@ -23,5 +36,50 @@ test("calls that meet a group for the first time at once share one read of it", 
   const unknown = crypto.randomUUID();
   for (let i = 0; i < 2; i++) expect(await snapshots.scope(tenant_id, unknown)).toBeNull();
   expect(reads()).toBe(4);
+  await database.close();
+});
+
+test("a group has what is bound to it and to the groups it inherits from", async () => {
+  const database = await testDatabase();
+  const [root, middle, leaf, apart] = Array.from({ length: 4 }, () => crypto.randomUUID()) as [string, string, string, string];
+  await addTenant(database, "acme");
+  await addGroups(database, "acme", null, [root]);
+  await addGroups(database, "acme", root, [middle]);
+  await addGroups(database, "acme", middle, [leaf]);
+  await addGroups(database, "acme", root, [apart], false);
+  const provider = crypto.randomUUID();
+  await sql`INSERT INTO providers (id, tenant_id, provider_key, name, api_format) VALUES (${provider}, 'acme', 'echo', 'Echo', 'echo')`.execute(database.db);
+  const [of, at] = [crypto.randomUUID(), crypto.randomUUID()];
+  for (const [id, name] of [[of, "of the root"], [at, "of the leaf"]] as const) await sql`INSERT INTO models (id, tenant_id, provider_id, name, model_name, modes) VALUES (${id}, 'acme', ${provider}, ${name}, ${name}, '{chat}')`.execute(database.db);
+  await sql`INSERT INTO resource_group_models (tenant_id, group_id, model_id, portal_visible) VALUES ('acme', ${root}, ${of}, false), ('acme', ${leaf}, ${of}, true), ('acme', ${leaf}, ${at}, true)`.execute(database.db);
+
+  const snapshots = snapshotsOf(database);
+  const scopes = await Promise.all([root, middle, leaf, apart].map((id) => snapshots.scope("acme", id)));
+  expect(scopes.map((scope) => scope?.chain.map(({ id }) => id))).toEqual([[root], [middle, root], [leaf, middle, root], [apart, root]]);
+  expect(scopes.map((scope) => [...(scope?.granted ?? [])].sort())).toEqual([[of], [of], [of, at].sort(), []]);
+  // The nearest group that binds a model says whether the portal shows it.
+  expect(scopes.map((scope) => [...(scope?.hiddenInPortal ?? [])])).toEqual([[of], [of], [], []]);
+  expect(scopes.map((scope) => [...(scope?.grantingGroups ?? [])])).toEqual([[root], [middle, root], [leaf, middle, root], [apart]]);
+  await database.close();
+});
+
+test("a change costs what it has to read, and not everything above each group in use", async () => {
+  const database = await testDatabase();
+  const [root, groups] = [crypto.randomUUID(), Array.from({ length: 1_000 }, () => crypto.randomUUID())];
+  await addTenant(database, "acme");
+  await addGroups(database, "acme", null, [root]);
+  await addGroups(database, "acme", root, groups);
+  await sql`INSERT INTO mcp_servers (id, tenant_id, name, base_url, mcp_endpoint_path) SELECT 'mcp-' || i, 'acme', 'server ' || i, 'https://tools.example/' || i, '/mcp' FROM generate_series(1, 300) i`.execute(database.db);
+  await sql`INSERT INTO server_configs (id, tenant_id, mcp_server_id, name) SELECT gen_random_uuid(), 'acme', id, id FROM mcp_servers`.execute(database.db);
+  await sql`INSERT INTO server_config_groups (config_id, group_id, tenant_id) SELECT id, ${root}, 'acme' FROM server_configs`.execute(database.db);
+  const snapshots = snapshotsOf(database);
+  for (const id of groups) await snapshots.scope("acme", id);
+  const before = cpuMs();
+  for (let i = 0; i < 5; i++) await snapshots.renew("acme");
+  expect(cpuMs(before) / 5).toBeLessThan(150);
+
+  const scopes = await Promise.all(groups.slice(0, 2).map((id) => snapshots.scope("acme", id)));
+  expect(scopes.map((scope) => scope?.tools.size)).toEqual([300, 300]);
+  expect(scopes[0]?.tools.get("mcp-7") === scopes[1]?.tools.get("mcp-7")).toBe(true);
   await database.close();
 });

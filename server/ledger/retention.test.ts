@@ -80,6 +80,48 @@ test("approvals that are over lose what their calls said, and then go; those tha
   expect((await database.db.selectFrom("notifications").select("id").execute()).map(({ id }) => id).toSorted()).toEqual([pending, kept].toSorted());
 });
 
+test("alerts that are over, notifications nobody is shown any more and usage no limit asks for go", async () => {
+  const { db } = database;
+  at = Date.UTC(2026, 0, 1);
+  const group = crypto.randomUUID();
+  await sql`INSERT INTO resource_groups (id, tenant_id, name) VALUES (${group}, 'long', 'group')`.execute(db);
+  const raised = async (resolved: boolean) => {
+    const id = ulidAt(at);
+    await sql`INSERT INTO alerts (id, tenant_id, alert_type, severity, title, message, group_id, crossing, resolved) VALUES (${id}, 'long', 'budget_warning', 'warning', 't', 'm', ${group}, ${id}, ${resolved})`.execute(db);
+    return id;
+  };
+  const [over, open] = [await raised(true), await raised(false)];
+  const used = async (name: string) => {
+    const when = new Date(at);
+    await sql`INSERT INTO tool_usage_hourly VALUES ('long', ${when}, ${group}, ${name}, 1)`.execute(db);
+    await sql`INSERT INTO tool_results_hourly VALUES ('long', ${when}, ${group}, ${name}, 1)`.execute(db);
+    await sql`INSERT INTO model_usage_daily VALUES ('long', (${when}::timestamptz AT TIME ZONE 'UTC')::date, ${group}, ${name}, 1, 1, 1)`.execute(db);
+    await sql`INSERT INTO usage_daily VALUES ('long', (${when}::timestamptz AT TIME ZONE 'UTC')::date, ${group}, ${name}, 1, 0, 1, 1, 1, 0)`.execute(db);
+  };
+  await used("old");
+  const notified = async (id: string, expires: string) => sql`INSERT INTO notifications (id, tenant_id, end_user_id, notification_type, title, body, expires_at) VALUES (${id}, 'long', ${people.long}, 'budget_warning', 't', 'b', ${sql.raw(expires)})`.execute(db);
+  await notified("expired", "now() - interval '1 second'");
+  await notified("shown", "now() + interval '1 hour'");
+  await notified("for good", "NULL");
+  const left = async () => {
+    const names = async (table: string, column: string) => (await sql<{ name: string }>`SELECT ${sql.ref(column)} AS name FROM ${sql.table(table)} WHERE tenant_id = 'long' ORDER BY 1`.execute(db)).rows.map(({ name }) => name);
+    return { tools: await names("tool_usage_hourly", "server_id"), results: await names("tool_results_hourly", "model_id"), models: await names("model_usage_daily", "model_id"), days: await names("usage_daily", "llm_model_used"), alerts: await names("alerts", "id") };
+  };
+  at += 2 * DAY + 3_600_000;
+  await used("new");
+  await retain();
+  const both = ["new", "old"];
+  expect(await left()).toEqual({ tools: ["new"], results: ["new"], models: both, days: both, alerts: [over, open].toSorted() });
+  const shown = await sql<{ id: string }>`SELECT id FROM notifications WHERE notification_type = 'budget_warning' ORDER BY id`.execute(db);
+  expect(shown.rows.map(({ id }) => id)).toEqual(["for good", "shown"]);
+  at += 31 * DAY;
+  await retain();
+  expect(await left()).toEqual({ tools: [], results: [], models: ["new"], days: both, alerts: [over, open].toSorted() });
+  at += 28 * DAY;
+  await retain();
+  expect(await left()).toEqual({ tools: [], results: [], models: [], days: both, alerts: [open] });
+});
+
 test("bodies, rows and months go when they are due, and what is left verifies, offline too", async () => {
   await retain();
   await month(Date.UTC(2026, 0, 20), 1_005);

@@ -5,14 +5,17 @@ import type { Log } from "../kernel/log.ts";
 import { appendAdminLog } from "../store/admin-log.ts";
 import { dropPrefixes, droppablePrefixes, ensurePartitions, partitionsBefore, pruneBodies, pruneRuns, reduceRows, tenantRetentions, type DroppablePrefix } from "../store/audit-retention.ts";
 import { forgetGoneTenant, forgettableTenants } from "../store/gone-tenants.ts";
+import { pruneAlerts } from "../store/alerts.ts";
 import { pruneApprovals } from "../store/approvals.ts";
 import type { Database } from "../store/database.ts";
+import { forgetExpiredNotifications } from "../store/notifications.ts";
+import { pruneUsage } from "../store/usage-retention.ts";
 import { listSigningKeys, trustedKeys } from "./signing-keys.ts";
 
 const DAY_MS = 86_400_000;
 
 /**
- * Holds every tenant's rows, bodies, runs and approvals to its retention, and makes the partitions of the months to come. What is
+ * Holds every tenant's rows, bodies, runs, approvals and alerts to its retention, and makes the partitions of the months to come. What is
  * past `log_days` is reduced to what its hash covers; whole months that are past it for every tenant are dropped, up to
  * a signed checkpoint. What is kept of a tenant that is gone ends with its rows. Idempotent, and safe in two processes at once.
  */
@@ -26,8 +29,11 @@ export async function applyRetention(db: Database, clock: Clock, log: Log): Prom
     const reduced = await reduceRows(db, tenant.id, before(tenant.log_days), now);
     const runs = await pruneRuns(db, tenant.id, before(tenant.run_days));
     const approvals = await pruneApprovals(db, tenant.id, { bodies: before(tenant.body_days), calls: before(tenant.log_days) });
-    if (bodies + reduced + runs + approvals > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs, approvals_pruned: approvals });
+    await pruneUsage(db, tenant.id, now);
+    const alerts = await pruneAlerts(db, tenant.id, before(tenant.log_days));
+    if (bodies + reduced + runs + approvals + alerts > 0) log.info("retention_applied", { tenant_id: tenant.id, bodies_pruned: bodies, rows_reduced: reduced, runs_pruned: runs, approvals_pruned: approvals, alerts_pruned: alerts });
   }
+  await forgetExpiredNotifications(db);
   if (tenants.length > 0) await dropMonths(db, before(Math.max(...tenants.map((tenant) => tenant.log_days))), now, log);
   for (const id of await forgettableTenants(db, now)) {
     await db.transaction().execute((trx) => forgetGoneTenant(trx, id));

@@ -8,6 +8,17 @@ test("a password is kept as argon2id with 19 MiB and two passes, and verified", 
   expect(await verifyPassword("wrong horse", hash)).toBe(false);
 });
 
+test("a password is the same one however Unicode writes its letters, also where it was hashed as it was typed", async () => {
+  const composed = "l\u00e4ngere P\u00e4sse";
+  const decomposed = composed.normalize("NFD");
+  expect(decomposed).not.toBe(composed);
+  for (const hash of [await hashPassword(composed), await hashPassword(decomposed), Bun.password.hashSync(composed), Bun.password.hashSync(decomposed)]) {
+    expect([await verifyPassword(composed, hash), await verifyPassword(decomposed, hash), await verifyPassword("langere Passe", hash)]).toEqual([true, true, false]);
+  }
+  const mixed = "l\u00e4ngere Pa\u0308sse";
+  expect(await verifyPassword(mixed, Bun.password.hashSync(mixed))).toBe(true);
+});
+
 test("what is no hash verifies nothing", async () => {
   for (const hash of ["", "plain", "$argon2id$", "$argon2id$v=19$m=1,t=1$x", "$2b$10$abcdefghijklmnopqrstuv"]) expect(await verifyPassword("plain", hash)).toBe(false);
 });

@@ -52,12 +52,14 @@ function done(job: Omit<HashJob, "id">): Promise<string | boolean> {
 
 /** Argon2id, slow on purpose. One at a time in the process, on a thread that gives way to everything else. */
 export async function hashPassword(text: string): Promise<string> {
-  return (await done({ kind: "argon2id", text, hash: null })) as string;
+  return (await done({ kind: "argon2id", text: text.normalize("NFC"), hash: null })) as string;
 }
 
 /** False for a wrong password and for a text that is no password hash. */
 export async function verifyPassword(text: string, hash: string): Promise<boolean> {
-  return (await done({ kind: "argon2id", text, hash })) === true;
+  // Keyboards differ in how they write the same letters. Hashes made before passwords were composed may be of any form.
+  for (const form of new Set([text.normalize("NFC"), text, text.normalize("NFD")])) if ((await done({ kind: "argon2id", text: form, hash })) === true) return true;
+  return false;
 }
 
 let unknownUser: Promise<string> | undefined;

@@ -69,3 +69,9 @@ export async function raiseAlert(db: Database, alert: NewAlert): Promise<boolean
 export async function resolveExpired(db: Database): Promise<void> {
   await sql`UPDATE alerts SET resolved = true, resolved_at = expires_at WHERE NOT resolved AND expires_at < now()`.execute(db);
 }
+
+/** Removes alerts raised before `before` that are over. Answers how many. */
+export async function pruneAlerts(db: Database, tenantId: string, before: Date): Promise<number> {
+  const { numAffectedRows } = await sql`DELETE FROM alerts WHERE tenant_id = ${tenantId} AND id < audit_id_floor(${before}) AND resolved`.execute(db);
+  return Number(numAffectedRows ?? 0);
+}

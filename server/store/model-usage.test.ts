@@ -30,7 +30,7 @@ test("what models used before it was kept by their ids is found, under the names
   await sql`DROP TABLE former_model_names, model_usage_daily, tool_results_hourly`.execute(db);
   await sql.raw(await readFile(new URL("migrations/0086_model_usage.sql", import.meta.url), "utf8")).execute(db);
 
-  const totals = await usageTotals(db, "t", now.toISOString().slice(0, 10));
+  const totals = await usageTotals(db, "t", { day: now.toISOString().slice(0, 10), month: true, modelIds: [kept as string, renamed as string, "gone"], groupIds: null });
   const told = totals.map(({ model_id, day_requests, day_tokens, day_micros }) => [model_id, day_requests, day_tokens, day_micros]);
   const expected = [[kept, 1, 15, 7], [renamed, 5, 30, 14], ["gone", 4, 15, 7], [null, 10, 60, 28]];
   const sorted = (list: unknown[][]) => list.toSorted((a, b) => String(a[0]).localeCompare(String(b[0])));
@@ -54,7 +54,7 @@ test.each([
   await ledger.seal(row);
   await ledger.shipped();
   await ledger.close();
-  const totals = await usageTotals(database.db, name, (row.timestamp as string).slice(0, 10));
+  const totals = await usageTotals(database.db, name, { day: (row.timestamp as string).slice(0, 10), month: true, modelIds: ["a", "b", "last"], groupIds: null });
   const told = totals.map(({ model_id, day_requests, day_tokens, day_micros }) => [model_id ?? "", day_requests, day_tokens, day_micros]);
   expect(told.toSorted()).toEqual([["", 1, 150, 500], ...meant].toSorted());
   // What a process that died counted for a member goes by the same parts.

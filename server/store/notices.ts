@@ -45,6 +45,9 @@ export async function addConversationNotice(db: Database, notice: { tenant_id: s
   await db.insertInto("conversation_notices").values(notice).onConflict((conflict) => conflict.doNothing()).execute();
 }
 
+/** How calls are filed in whose answers a model speaks. A portal may look up models or count tokens before it shows anything. */
+const TURNS = ["chat_completions", "responses", "completions", "anthropic_messages", "gemini_generate_content", "gemini_stream_generate_content"];
+
 export interface StatementRow {
   readonly handle: string;
   readonly met: boolean;
@@ -52,28 +55,27 @@ export interface StatementRow {
 
 /**
  * Each conversation that had its first assistant turn in the window, and whether a notice record stands before it: in
- * time, and in the log where one writer wrote both. Two writers have no common order but time.
+ * time, and in the log where one writer wrote both. Two writers have no common order but time. The rows are read once
+ * for all conversations.
  */
 export async function noticeBeforeFirstTurn(db: Database, tenantId: string, window: { from: string | null; to: string | null; systemId: string | null }): Promise<StatementRow[]> {
   const { rows } = await sql<StatementRow>`
-    WITH turns AS (
+    WITH turns AS MATERIALIZED (
       SELECT DISTINCT ON (handle) handle, timestamp, chain_id, chain_seq, resource_group_id FROM (
         SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq, resource_group_id, id
           FROM audit_rows
-         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
+         WHERE tenant_id = ${tenantId} AND proxy_type = 'llm' AND proxy_subtype = ANY(${TURNS}) AND custom_metadata->>'conversation_handle' IS NOT NULL AND http_status_code < 400
       ) spoken ORDER BY handle, timestamp, id
-    ), notices AS (
+    ), notices AS MATERIALIZED (
       SELECT custom_metadata->>'conversation_handle' AS handle, timestamp, chain_id, chain_seq
         FROM audit_rows
        WHERE tenant_id = ${tenantId} AND proxy_type = 'portal' AND proxy_subtype = 'notice' AND success AND custom_metadata->'action_record' IS NOT NULL
     )
-    SELECT t.handle, EXISTS (
-        SELECT 1 FROM notices n WHERE n.handle = t.handle AND n.timestamp < t.timestamp AND (n.chain_id <> t.chain_id OR n.chain_seq < t.chain_seq)
-      ) AS met
-      FROM turns t
+    SELECT t.handle, coalesce(bool_or(n.timestamp < t.timestamp AND (n.chain_id <> t.chain_id OR n.chain_seq < t.chain_seq)), false) AS met
+      FROM turns t LEFT JOIN notices n ON n.handle = t.handle
      WHERE (${window.from}::timestamptz IS NULL OR t.timestamp >= ${window.from}::timestamptz)
        AND (${window.to}::timestamptz IS NULL OR t.timestamp < ${window.to}::timestamptz)
        AND (${window.systemId}::text IS NULL OR t.resource_group_id = ${window.systemId}::text)
-     ORDER BY t.handle`.execute(db);
+     GROUP BY t.handle ORDER BY t.handle`.execute(db);
   return rows;
 }

@@ -48,3 +48,13 @@ export async function markAllRead(db: Database, tenantId: string, userId: string
 export async function notificationById(db: Database, tenantId: string, id: string): Promise<NotificationRow | undefined> {
   return db.selectFrom("notifications").selectAll().where("tenant_id", "=", tenantId).where("id", "=", id).executeTakeFirst();
 }
+
+const FORGOTTEN_AT_ONCE = 5_000;
+
+/** Removes what nobody is shown any more. */
+export async function forgetExpiredNotifications(db: Database): Promise<void> {
+  for (let forgotten = FORGOTTEN_AT_ONCE; forgotten === FORGOTTEN_AT_ONCE; ) {
+    const { numAffectedRows } = await sql`DELETE FROM notifications WHERE id IN (SELECT id FROM notifications WHERE expires_at <= now() ORDER BY expires_at LIMIT ${sql.lit(FORGOTTEN_AT_ONCE)})`.execute(db);
+    forgotten = Number(numAffectedRows ?? 0);
+  }
+}

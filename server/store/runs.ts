@@ -92,10 +92,9 @@ export async function sweepRuns(db: Database, now: Date): Promise<number> {
   for (let total = 0; ; ) {
     const { numAffectedRows } = await sql`
       UPDATE runs r SET state = ${DERIVED}, state_source = 'derived', ended_at = active_at, closed_at = ${now}
-      FROM (SELECT o.tenant_id, o.root_task_id FROM (${SWEPT_TENANTS}) t CROSS JOIN LATERAL (
-              SELECT tenant_id, root_task_id FROM runs
-              WHERE tenant_id = t.id AND state = 'open' AND started_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute' AND active_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute'
-              ORDER BY tenant_id, root_task_id LIMIT ${SWEPT_AT_ONCE} FOR UPDATE SKIP LOCKED) o) idle
+      FROM (SELECT o.tenant_id, o.root_task_id FROM runs o JOIN (${SWEPT_TENANTS}) t ON t.id = o.tenant_id
+            WHERE o.state = 'open' AND o.started_at < ${now} AND o.active_at < ${now}::timestamptz - t.run_idle_minutes * interval '1 minute'
+            ORDER BY o.tenant_id, o.root_task_id LIMIT ${sql.lit(SWEPT_AT_ONCE)} FOR UPDATE OF o SKIP LOCKED) idle
       WHERE r.tenant_id = idle.tenant_id AND r.root_task_id = idle.root_task_id`.execute(db);
     const ended = Number(numAffectedRows ?? 0);
     total += ended;

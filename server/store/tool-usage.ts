@@ -2,12 +2,12 @@ import { sql } from "kysely";
 import type { Database } from "./database.ts";
 import { HEIR, HEIRS } from "./usage-totals.ts";
 
-/** How often a group itself did something in one hour, with `item`. */
+/** How often a group itself did something in the hour asked for, or in the day before it, with `item`. */
 export interface HourlyCount {
   readonly resource_group_id: string;
   /** The tool server called, or the model asked; null: any of them. */
   readonly item: string | null;
-  /** Milliseconds since the epoch. */
+  /** Beginning of the hour, or of the day. Milliseconds since the epoch. */
   readonly hour: number;
   readonly count: number;
 }
@@ -24,15 +24,15 @@ export const ADD_TOOL_USAGE = `
     FROM shipped WHERE of_tools GROUP BY 1, 2, 3, 4 ORDER BY 1, 2, 3, 4
     ON CONFLICT (tenant_id, hour, resource_group_id, server_id) DO UPDATE SET calls = tool_usage_hourly.calls + excluded.calls)`;
 
-const IN_DAY = (at: number) => {
-  const day = sql`date_trunc('day', ${new Date(at)}::timestamptz, 'UTC')`;
-  return sql`hour >= ${day} AND hour < ${day} + interval '1 day'`;
-};
+const dayOf = (at: number) => sql`date_trunc('day', ${new Date(at)}::timestamptz, 'UTC')`;
+const IN_DAY = (at: number) => sql`hour >= ${dayOf(at)} AND hour < ${dayOf(at)} + interval '1 day'`;
+/** Windows are hours and days: the hours of the day that are over need no telling apart. */
+const HOUR_OR_DAY = (at: number) => sql`floor(extract(epoch FROM CASE WHEN hour >= date_trunc('hour', ${new Date(at)}::timestamptz, 'UTC') THEN hour ELSE ${dayOf(at)} END) * 1000)::bigint`;
 
 /** Calls of tool servers in the day of `at`, milliseconds. Days are UTC. */
 export async function toolUsageOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
-    SELECT ${sql.raw(HEIR)} AS resource_group_id, server_id AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, sum(calls)::bigint AS count
+    SELECT ${sql.raw(HEIR)} AS resource_group_id, server_id AS item, ${HOUR_OR_DAY(at)} AS hour, sum(calls)::bigint AS count
     FROM tool_usage_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY GROUPING SETS ((1, 2, 3), (1, 3))`.execute(db);
   return rows;
 }
@@ -40,7 +40,7 @@ export async function toolUsageOfDay(db: Database, tenantId: string, at: number)
 /** Results of tool calls that requests to models carried, in the day of `at`. */
 export async function toolResultsOfDay(db: Database, tenantId: string, at: number): Promise<HourlyCount[]> {
   const { rows } = await sql<HourlyCount>`
-    SELECT ${sql.raw(HEIR)} AS resource_group_id, nullif(model_id, '') AS item, floor(extract(epoch FROM hour) * 1000)::bigint AS hour, results AS count
-    FROM tool_results_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)}`.execute(db);
+    SELECT ${sql.raw(HEIR)} AS resource_group_id, nullif(model_id, '') AS item, ${HOUR_OR_DAY(at)} AS hour, sum(results)::bigint AS count
+    FROM tool_results_hourly u ${sql.raw(HEIRS)} WHERE u.tenant_id = ${tenantId} AND ${IN_DAY(at)} GROUP BY 1, 2, 3`.execute(db);
   return rows;
 }

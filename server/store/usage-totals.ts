@@ -20,18 +20,41 @@ export interface UsageTotal {
   readonly day_micros: number;
 }
 
-/** `day` is the day meant, as `2026-11-21`; its month is the month meant. */
-export async function usageTotals(db: Database, tenantId: string, day: string): Promise<UsageTotal[]> {
-  const inMonth = sql`u.tenant_id = ${tenantId} AND day >= date_trunc('month', ${day}::date) AND day < date_trunc('month', ${day}::date) + interval '1 month'`;
+/** Up to how many groups are looked up one by one. */
+export const FEW_GROUPS = 200;
+
+/** What is asked of a tenant's usage: a month of a large tenant is a million rows, and most questions need few of them. */
+export interface UsageAsked {
+  /** As `2026-11-21`; its month is the month meant. */
+  readonly day: string;
+  /** False: only the day is told of, and its figures stand for the month's as well. */
+  readonly month: boolean;
+  /** Models told of one by one, beside all of them together. */
+  readonly modelIds: readonly string[];
+  /** Null, or more than `FEW_GROUPS`: every group. */
+  readonly groupIds: readonly string[] | null;
+}
+
+/** Ids of the groups, and of those that are gone and whose use is theirs. */
+const filedUnder = (tenantId: string, groupIds: readonly string[]) => sql`(${groupIds as string[]}::text[] || ARRAY(SELECT group_id FROM gone_groups WHERE tenant_id = ${tenantId} AND heir_id = ANY(${groupIds as string[]}::uuid[])))`;
+
+export async function usageTotals(db: Database, tenantId: string, { day, month, modelIds, groupIds }: UsageAsked): Promise<UsageTotal[]> {
+  const from = month ? sql`date_trunc('month', ${day}::date)::date` : sql`${day}::date`;
+  const days = month ? new Date(Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5, 7)), 0)).getUTCDate() : 1;
+  // The key begins with tenant and day: of few groups each day is looked up, of all of them the days are read.
+  const of = (table: "usage_daily" | "model_usage_daily") =>
+    groupIds === null || groupIds.length > FEW_GROUPS
+      ? sql`(SELECT * FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND day >= ${from} AND day < ${from} + ${days}::integer) u`
+      : sql`generate_series(0, ${days}::integer - 1) AS since CROSS JOIN LATERAL (SELECT * FROM ${sql.table(table)} WHERE tenant_id = ${tenantId} AND day = ${from} + since AND resource_group_id = ANY(${filedUnder(tenantId, groupIds)}) OFFSET 0) u`;
+  const ofModels = sql`UNION ALL SELECT ${sql.raw(HEIR)}, model_id, day, requests, tokens, cost_micro_usd FROM ${of("model_usage_daily")} ${sql.raw(HEIRS)} WHERE model_id = ANY(${modelIds as string[]}::text[])`;
   const { rows } = await sql<UsageTotal>`
     SELECT resource_group_id, model_id, sum(requests) AS month_requests, sum(tokens) AS month_tokens, sum(micros) AS month_micros,
       coalesce(sum(requests) FILTER (WHERE day = ${day}::date), 0) AS day_requests,
       coalesce(sum(tokens) FILTER (WHERE day = ${day}::date), 0) AS day_tokens,
       coalesce(sum(micros) FILTER (WHERE day = ${day}::date), 0) AS day_micros
     FROM (
-      SELECT ${sql.raw(HEIR)} AS resource_group_id, NULL AS model_id, day, requests, prompt_tokens + completion_tokens AS tokens, cost_micro_usd AS micros FROM usage_daily u ${sql.raw(HEIRS)} WHERE ${inMonth}
-      UNION ALL
-      SELECT ${sql.raw(HEIR)}, model_id, day, requests, tokens, cost_micro_usd FROM model_usage_daily u ${sql.raw(HEIRS)} WHERE ${inMonth}) AS used
+      SELECT ${sql.raw(HEIR)} AS resource_group_id, NULL AS model_id, day, requests, prompt_tokens + completion_tokens AS tokens, cost_micro_usd AS micros FROM ${of("usage_daily")} ${sql.raw(HEIRS)}
+      ${modelIds.length === 0 ? sql`` : ofModels}) AS used
     GROUP BY 1, 2`.execute(db);
   return rows;
 }

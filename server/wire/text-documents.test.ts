@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { readGeminiRequest } from "./gemini/gemini-request.ts";
 import type { InboundRequest } from "./inbound.ts";
 import { readMessagesRequest } from "./messages/messages-request.ts";
 import { readChatRequest } from "./openai/chat-request.ts";
@@ -59,4 +60,29 @@ test("a text document in base64 of a Messages request is a text", () => {
 test("what a hosted tool server is said to be is a word of a definition", () => {
   const request = read(readResponsesRequest(bytes({ model: "m", input: "hi", tools: [{ type: "mcp", server_label: "s", server_url: "https://s.example", server_description: "Says secret things." }] })));
   expect(request.definitions().map(({ text }) => text)).toEqual(["Says secret things."]);
+});
+
+test("a text file is a text wherever another format would find one: in an address, in the place of a picture, by its name", () => {
+  const url = `data: text/plain;base64,${base64("secret")}`;
+  const without = `data: text/plain;base64,${base64("***")}`;
+  const parts = [{ type: "image_url", image_url: { url } }, { type: "image_url", image_url: url.toUpperCase().slice(0, 24) + base64("secret") }, { type: "file", file: { filename: "a.txt", file_data: `data:application/x-unheard;base64,${base64("secret")}` } }, { type: "image_url", image_url: { url: "https://example.com/secret.txt" } }];
+  const chat = guarded(read(readChatRequest(bytes({ model: "m", messages: [{ role: "user", content: parts }] }))));
+  expect(chat.texts).toEqual(["secret", "secret", "secret"]);
+  expect(chat.out.messages[0].content[0].image_url.url).toBe(without);
+
+  const responses = guarded(read(readResponsesRequest(bytes({ model: "m", input: [{ role: "user", content: [{ type: "input_image", image_url: url }, { type: "input_file", file_url: url }] }] }))));
+  expect(responses.texts).toEqual(["secret", "secret"]);
+  expect(responses.out.input[0].content).toEqual([{ type: "input_image", image_url: without }, { type: "input_file", file_url: without }]);
+
+  const data = base64("secret");
+  const blocks = [{ type: "image", source: { type: "base64", media_type: "text/plain", data } }, { type: "document", source: { type: "base64", media_type: " text/plain", data } }, { type: "document", title: "n.txt", source: { type: "base64", data } }, { type: "document", source: { type: "url", url } }];
+  const pictures = [{ type: "image", source: { type: "base64", media_type: "image/png", data } }, { type: "image", source: { type: "url", url: "https://example.com/secret" } }];
+  const messages = guarded(read(readMessagesRequest(bytes({ model: "m", max_tokens: 1, messages: [{ role: "user", content: [...blocks, ...pictures] }] }), { maxTokensRequired: true })));
+  expect(messages.texts).toEqual(["secret", "secret", "n.txt", "secret", "secret"]);
+  expect(messages.out.messages[0].content.slice(4)).toEqual(pictures);
+
+  const files = [{ inlineData: { displayName: "n.txt", data } }, { inlineData: { displayName: "n.txt", mimeType: "application/octet-stream", data } }, { inline_data: { mime_type: " text/plain", data } }, { fileData: { fileUri: url } }, { inlineData: { displayName: "n.txt", mimeType: "image/png", data } }];
+  const gemini = guarded(read(readGeminiRequest(bytes({ contents: [{ parts: files }] }), { model: "m", stream: false })));
+  expect(gemini.texts).toEqual(["secret", "secret", "secret", "secret"]);
+  expect(gemini.out.contents[0].parts[3]).toEqual({ fileData: { fileUri: without } });
 });

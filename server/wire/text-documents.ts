@@ -1,17 +1,20 @@
 import { isObject, type JsonObject, type JsonValue } from "./document.ts";
 import type { TextSlot } from "./inbound.ts";
 
-const TEXT_TYPE = /^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|x-javascript|javascript|typescript|x-python|x-sh|sql|rtf|yaml|x-yaml|toml)\b)/i;
-const TEXT_NAME = /\.(?:txt|text|md|markdown|csv|tsv|jsonl?|ndjson|xml|html?|ya?ml|toml|ini|log|rtf|tex|sql|py|jsx?|tsx?|css|sh)$/i;
-const DATA_URL = /^data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;
-/** Of bytes whose sender did not say what they are. */
-const UNSAID = /^(?:application\/octet-stream)?$/i;
+const TEXT_TYPE = /^(?:text\/|application\/(?:[\w.-]+\+(?:json|xml)|json|x-ndjson|jsonl|xml|csv|x-javascript|javascript|typescript|x-python|x-httpd-php|x-sh|sql|rtf|x-tex|yaml|x-yaml|toml)\b)/i;
+const TEXT_NAME = /\.(?:txt|text|md|markdown|csv|tsv|jsonl?|ndjson|xml|html?|ya?ml|toml|ini|log|rtf|tex|sql|py|jsx?|tsx?|css|sh|c|h|cpp|cs|go|java|php|rb|rs)$/i;
+const DATA_URL = /^\s*data:([^;,]*)((?:;[^;,]*)*?)(;base64)?,/i;
+/** Types that say what the bytes are, whatever the file is called. */
+const OTHER_TYPE = /^(?:image|audio|video|font)\/|^application\/(?:pdf|zip|gzip|msword|vnd\.)/i;
+/** Where OpenAI's formats carry a file, as bytes or as an address that holds them. */
+const CARRIERS: ReadonlySet<string> = new Set(["file_data", "file_url", "image_url", "video_url", "audio_url", "url"]);
 /** Deeper than any vendor nests what a model reads. */
 const MAX_DEPTH = 16;
 
-/** Whether bytes of this media type are a text that the model reads like any other. */
-export function isTextType(mediaType: string): boolean {
-  return TEXT_TYPE.test(mediaType);
+/** Whether a file is a text that the model reads like any other: its media type says so, else its name. */
+export function isTextFile(mediaType: string, name: string | null): boolean {
+  const type = mediaType.trim();
+  return TEXT_TYPE.test(type) || (name !== null && TEXT_NAME.test(name) && !OTHER_TYPE.test(type));
 }
 
 /** A text document in base64 at `holder[key]`. */
@@ -19,23 +22,28 @@ export function base64Slot(holder: JsonObject, key: string, role: TextSlot["role
   return slot(holder, key, role, touch, "", Buffer.from(holder[key] as string, "base64").toString("utf8"));
 }
 
-/** The text documents that OpenAI's formats carry as `file_data` anywhere below `value`; other files hold no text to look at. */
+/** The text document that the address at `holder[key]` holds within itself; none for other addresses and files. */
+export function addressSlots(holder: JsonObject, key: string, name: string | null, role: TextSlot["role"], touch: () => void): TextSlot[] {
+  const address = holder[key];
+  const head = typeof address === "string" ? DATA_URL.exec(address) : null;
+  if (head === null || !isTextFile(head[1] ?? "", name)) return [];
+  const rest = (address as string).slice(head[0].length);
+  const text = head[3] === undefined ? unescaped(rest) : Buffer.from(rest, "base64").toString("utf8");
+  return [slot(holder, key, role, touch, `data:${head[1]}${head[2] ?? ""};base64,`, text)];
+}
+
+/** The text documents that OpenAI's formats carry anywhere below `value`; other files hold no text to look at. */
 export function fileSlots(value: JsonValue | undefined, touch: () => void, depth = 0): TextSlot[] {
   if (depth > MAX_DEPTH) return [];
   if (Array.isArray(value)) return value.flatMap((item) => fileSlots(item, touch, depth + 1));
   if (!isObject(value)) return [];
-  const own = typeof value.file_data === "string" ? fileSlot(value, value.file_data, touch) : null;
-  return own === null ? Object.values(value).flatMap((inner) => fileSlots(inner, touch, depth + 1)) : [own];
+  return Object.keys(value).flatMap((key) => (typeof value[key] === "string" && CARRIERS.has(key) ? fileSlot(value, key, touch) : fileSlots(value[key], touch, depth + 1)));
 }
 
-function fileSlot(holder: JsonObject, data: string, touch: () => void): TextSlot | null {
-  const head = DATA_URL.exec(data);
-  const type = head?.[1] ?? "";
-  const named = typeof holder.filename === "string" && TEXT_NAME.test(holder.filename);
-  if (!isTextType(type) && !(named && UNSAID.test(type))) return null;
-  const rest = data.slice(head?.[0].length ?? 0);
-  const text = head !== null && head[3] === undefined ? unescaped(rest) : Buffer.from(rest, "base64").toString("utf8");
-  return slot(holder, "file_data", "user", touch, head === null ? "" : `data:${type}${head[2] ?? ""};base64,`, text);
+function fileSlot(holder: JsonObject, key: string, touch: () => void): TextSlot[] {
+  const name = typeof holder.filename === "string" ? holder.filename : null;
+  if (key !== "file_data" || DATA_URL.test(holder[key] as string)) return addressSlots(holder, key, name, "user", touch);
+  return isTextFile("", name) ? [base64Slot(holder, key, "user", touch)] : [];
 }
 
 /** What replaces the text goes out as base64 behind `prefix`. */

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { rowOf, type Served, serveModels } from "../support/admin.ts";
+import { rowOf, rowsOf, type Served, serveModels } from "../support/admin.ts";
 import { startWorld, type World } from "../support/world.ts";
 
 /** What a caller and an administrator meet of limits, on one process with its own counters. */
@@ -43,6 +43,14 @@ async function chat(key: string, body: object = {}, headers: Record<string, stri
   const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/chat/completions`, { method: "POST", headers: { "content-type": "application/json", "x-api-key": key, ...headers }, body: JSON.stringify({ model: "fake-1", messages: [{ role: "user", content: "hi" }], ...body }) });
   const text = await response.text();
   return { status: response.status, headers: response.headers, body: text.startsWith("{") ? JSON.parse(text) : text };
+}
+
+/** The group's alerts, once there are so many. */
+async function alertsOf({ id }: Team, atLeast: number): Promise<any[]> {
+  for (const deadline = Date.now() + 5_000; ; await new Promise((resolve) => setTimeout(resolve, 50))) {
+    const { alerts } = await world.admin.get(`/v1/admin/alerts?group_id=${id}&tenant_id=default`);
+    if (alerts.length >= atLeast || Date.now() > deadline) return alerts;
+  }
 }
 
 describe("quotas", () => {
@@ -98,13 +106,37 @@ describe("quotas", () => {
     expect((await chat(a.key)).headers.get("x-gw-usage-warning")).toBeNull();
     expect((await chat(a.key)).headers.get("x-gw-usage-warning")).toBe("daily budget limit: $0.002 of $0.003 used");
     expect((await chat(a.key)).status).toBe(200);
-    const deadline = Date.now() + 5_000;
-    let alerts: { alert_type: string }[] = [];
-    while (alerts.length < 2 && Date.now() < deadline) {
-      alerts = (await world.admin.get(`/v1/admin/alerts?group_id=${a.id}&tenant_id=default`)).alerts;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    const alerts = await alertsOf(a, 2);
     expect(alerts.map(({ alert_type }) => alert_type).sort()).toEqual(["budget_exceeded", "usage_warning"]);
+  });
+
+  test("a limit that is set when most of it is used, or all, tells so with the next call", async () => {
+    const a = await team("late-a");
+    for (let i = 0; i < 3; i++) expect((await chat(a.key)).status).toBe(200);
+    await rowsOf(world.admin, { resource_group_id: a.id, http_status_code: 200 }, 3);
+    await limit(a.id, { budget: { daily_limit_usd: 0.004 }, tokens: { daily_limit: 7_500, daily_warning_percent: 50 } });
+    expect((await chat(a.key)).status).toBe(200);
+    const alerts = await alertsOf(a, 2);
+    expect(alerts.map(({ alert_type, current_value, threshold_value }) => [alert_type, current_value, threshold_value]).sort()).toEqual([["budget_exceeded", 0.008, 0.004], ["usage_warning", 6_000, 3_750]]);
+  });
+
+  test("what is said of a limit for one model names the model", async () => {
+    const a = await team("one-model-a");
+    const { status } = await patch(a.id, `llm-models/${served.models["fake-1"]}/limits`, { limits: { requests: { daily_limit: 1 } } });
+    expect(status).toBe(200);
+    expect((await chat(a.key)).status).toBe(200);
+    expect((await chat(a.key)).body.error).toBe('The daily requests limit of model "fake-1" in resource group "one-model-a" (1 of 1 used) is used up.');
+    expect((await alertsOf(a, 1)).map(({ message }) => message)).toEqual(['Model "fake-1" in resource group "one-model-a" has used 1 of 1. Calls are refused until the window turns.']);
+  });
+
+  test("a run that reached its ceiling is no alert of its group: it is over with the run", async () => {
+    const a = await team("run-alert-a");
+    expect((await patch(a.id, "run-ceilings", { run_ceilings: { max_llm_calls_per_run: 1 } })).status).toBe(200);
+    const inRun = { "x-gw-run-id": "one of many" };
+    expect([(await chat(a.key, {}, inRun)).status, (await chat(a.key, {}, inRun)).status]).toEqual([200, 429]);
+    await limit(a.id, { requests: { daily_limit: 2, daily_warning_percent: 50 } });
+    expect((await chat(a.key)).status).toBe(200);
+    expect((await alertsOf(a, 2)).map(({ alert_type }) => alert_type).sort()).toEqual(["usage_limit_reached", "usage_warning"]);
   });
 
   test("a failed upstream gives back what it held", async () => {

@@ -122,3 +122,44 @@ test("instructions inside a conversation stand where the record says they may", 
   const { body, dropped } = await sent(CHAT, { model: "by-record", ...asked });
   expect([body.system, dropped]).toEqual(["Be brief.", "messages[].role"]);
 });
+
+test("what a caller names by address is not fetched from the gateway's own network, though its providers stand there", async () => {
+  const asked = vendor.seen.length;
+  for (const url of [`${world.gateway.adminUrl}/metrics`, `${vendor.origin}/picture.png`]) {
+    const response = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/responses`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${apiKey}`, "content-type": "application/json" },
+      body: JSON.stringify({ model: "gemini", input: [{ role: "user", content: [{ type: "input_file", file_url: url }] }] }),
+    });
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({ code: "media_unavailable" });
+  }
+  expect(vendor.seen.length).toBe(asked);
+});
+
+describe("a request with something to say of each of its many parts", () => {
+  const asked = (part: (i: number) => object) =>
+    fetch(`${world.gateway.runtimeUrl}/v1beta/models/plain:generateContent`, {
+      method: "POST",
+      headers: { "x-goog-api-key": apiKey, "content-type": "application/json" },
+      body: JSON.stringify({ contents: [{ parts: Array.from({ length: 5_000 }, (_, i) => part(i)) }] }),
+    });
+
+  test("is told what was dropped within what clients take of a header", async () => {
+    const response = await asked((i) => ({ text: "a", [`strange${i}`]: 1 }));
+    expect(response.status).toBe(200);
+    const dropped = response.headers.get("x-gw-dropped-parameters") ?? "";
+    expect(dropped).toStartWith("contents[0].parts[0].strange0, contents[0].parts[1].strange1, ");
+    expect(dropped.length).toBeLessThan(2_100);
+    const names = dropped.split(", ");
+    expect(names.at(-1)).toBe(`and ${5_001 - names.length} more`);
+  });
+
+  test("is refused with the first of its problems", async () => {
+    const response = await asked(() => ({ toolCall: {} }));
+    expect(response.status).toBe(400);
+    const text = await response.text();
+    expect(text.split("cannot be said to the provider").length - 1).toBeLessThanOrEqual(40);
+    expect(text.length).toBeLessThan(10_000);
+  });
+});

@@ -148,3 +148,14 @@ test("the statement counts the conversations whose notice came first, as a recou
   expect(statement.of - statement.met).toBe(statement.not_met.length);
   expect((await world.admin.get(`${CONFIG}/statement?from=2999-01-01T00:00:00Z`)).of).toBe(0);
 });
+
+test("a portal that looks up models of a conversation before its notice is shown has had no answer of an AI yet", async () => {
+  const handle = newHandle();
+  const asked = await fetch(`${world.gateway.runtimeUrl}/v1/proxy/llm/models`, { headers: { authorization: `Bearer ${person.token}`, "x-gw-conversation-handle": handle } });
+  const listed = await rowOf(world.admin, { id: asked.headers.get("x-request-id") });
+  expect([listed.http_status_code, listed.custom_metadata.conversation_handle]).toEqual([200, handle]);
+  await post(handle);
+  await chat(handle);
+  const { not_met: late } = await world.admin.get(`${CONFIG}/statement?from=${listed.timestamp}`);
+  expect(late).not.toContain(handle);
+});

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { createOpenAI } from "@ai-sdk/openai";
+import { generateText, jsonSchema, stepCountIs, streamText, tool } from "ai";
 import OpenAI from "openai";
 import { REASONING } from "../support/vendors/matrix.ts";
-import { SIGNATURE, THOUGHT, TOOL } from "../support/vendors/scene.ts";
+import { AFTER_TOOL, SIGNATURE, THOUGHT, TOOL } from "../support/vendors/scene.ts";
 import { PROMPT, TOOL_NAME, TOOL_SCHEMA } from "../support/vendors/sdk.ts";
 import { startSdkWorld, type SdkWorld } from "../support/vendors/sdk-world.ts";
 
@@ -43,6 +45,19 @@ describe("reasoning", () => {
     const parts = answers.flatMap((answer) => answer.candidates?.[0]?.content?.parts ?? []);
     expect(parts.filter(({ thought }) => thought).map(({ text }) => text).join("")).toBe(THOUGHT);
   });
+});
+
+test.each(table)("of %s may be referred to in a tool loop, as the AI SDK does for what it takes to be stored (streamed: %p)", async (id, stream) => {
+  const { baseURL, apiKey } = world.clients.openai;
+  const asked = {
+    model: createOpenAI({ baseURL, apiKey: apiKey as string })(`sdk-${id}`),
+    prompt: PROMPT,
+    maxRetries: 0,
+    stopWhen: stepCountIs(2),
+    tools: { [TOOL_NAME]: tool({ inputSchema: jsonSchema(TOOL_SCHEMA), execute: () => "4" }) },
+    providerOptions: { openai: { reasoningEffort: "low", reasoningSummary: "auto", forceReasoning: true } },
+  };
+  expect(stream ? await streamText(asked).text : (await generateText(asked)).text).toBe(AFTER_TOOL);
 });
 
 test("a call's signature is kept for the credential that made it, and for no call it never saw", async () => {

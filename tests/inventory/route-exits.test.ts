@@ -314,6 +314,8 @@ const WELL_FORMED: Readonly<Record<string, WellFormed>> = {
   "POST /v1/models/:call{.+:countTokens}": { body: gemini, ok: 200 },
   "GET /v1beta/models": { ok: 200 },
   "GET /v1beta/models/:model{.+}": { ok: 200 },
+  "GET /v1/models": { ok: 200 },
+  "GET /v1/models/:model{.+}": { ok: 200 },
   "POST /v1/proxy/mcp/:server_id": { body: rpc, ok: 200 },
   "GET /v1/proxy/mcp/:server_id": { ok: 400 },
   "DELETE /v1/proxy/mcp/:server_id": { ok: 400 },

@@ -4,8 +4,9 @@ import { readPolicyRows } from "../../store/group-policies.ts";
 import { type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
 import { notFound } from "../writes/records.ts";
 import type { Directory } from "../writes/write.ts";
+import type { Fields } from "./merge.ts";
 import { setsQuota } from "./own-limits.ts";
-import type { PolicyTree } from "./policy-tree.ts";
+import type { GroupNode, PolicyTree } from "./policy-tree.ts";
 import { policyTreeOf } from "./policy-rows.ts";
 import { type Quota, QUOTAS } from "./rules.ts";
 import { periodEnd, periodOf, utcDay } from "./periods.ts";
@@ -26,47 +27,74 @@ export function limitTypeOf(quota: Quota): string {
   return `${quota.includes("daily") ? "daily" : "monthly"}_${quota.slice(0, quota.indexOf("."))}`;
 }
 
-/** Each quota the group draws on, its own first, with what its branch used in the open window and which groups used it. */
-export async function consumptionOf(directory: Directory, tenantId: string, groupId: string): Promise<Consumption> {
-  const now = directory.clock.now();
-  const [rows, totals] = await Promise.all([readPolicyRows(directory.db, tenantId), usageTotals(directory.db, tenantId, utcDay(now))]);
-  const tree = policyTreeOf(rows);
-  const self = tree.node(groupId);
-  if (self === undefined) throw notFound("resource group");
+/** A quota that a group sets. */
+interface HeldQuota {
+  readonly holder: GroupNode;
+  /** The model it refines; '' for all of them. */
+  readonly item: string;
+  readonly quota: Quota;
+  readonly effective: Fields;
+}
+
+function quotasOf(tree: PolicyTree, holders: readonly GroupNode[]): HeldQuota[] {
+  const items = ["", ...tree.itemsOf("llm_limits")];
+  return holders.flatMap((holder) =>
+    items.flatMap((item) => {
+      const effective = tree.effective(holder.id, "llm_limits", item);
+      const own = tree.ownFields(holder.id, "llm_limits", item);
+      return QUOTAS.filter((quota) => setsQuota(own, effective, quota)).map((quota) => ({ holder, item, quota, effective }));
+    }),
+  );
+}
+
+/** What the branches of all the holders used: the last of them stands above the others. */
+async function usedUnder(directory: Directory, tenantId: string, tree: PolicyTree, quotas: readonly HeldQuota[], now: number): Promise<Map<string, UsageTotal[]>> {
   const byGroup = new Map<string, UsageTotal[]>();
+  const farthest = quotas.at(-1)?.holder;
+  if (farthest === undefined) return byGroup;
+  const totals = await usageTotals(directory.db, tenantId, {
+    day: utcDay(now),
+    month: quotas.some(({ quota }) => periodOf(quota) === "month"),
+    modelIds: [...new Set(quotas.map(({ item }) => item))].filter((item) => item !== ""),
+    groupIds: tree.branch(farthest.id).map(({ id }) => id),
+  });
   for (const total of totals) {
     const known = byGroup.get(total.resource_group_id);
     if (known === undefined) byGroup.set(total.resource_group_id, [total]);
     else known.push(total);
   }
-  const limits: Limit[] = [];
-  for (const holder of [self, ...tree.above(groupId)]) {
-    for (const item of ["", ...tree.itemsOf("llm_limits")]) {
-      for (const quota of QUOTAS) {
-        const effective = tree.effective(holder.id, "llm_limits", item);
-        if (!setsQuota(tree.ownFields(holder.id, "llm_limits", item), effective, quota)) continue;
-        const modelId = item === "" ? null : item;
-        const drawn = drawnBy(tree, holder.id, quota, modelId, byGroup);
-        const limit = effective.get(quota) as number;
-        const current = drawn.reduce((sum, { current: part }) => sum + part, 0);
-        const money = quota.startsWith("budget.");
-        const shown = (value: number) => (money ? usdFromMicros(value) : value);
-        limits.push({
-          group_id: holder.id,
-          group_name: holder.name,
-          inherited: holder.id !== groupId,
-          model_id: modelId,
-          limit_type: limitTypeOf(quota),
-          current: shown(current),
-          limit,
-          utilization_percent: percent(current, money ? microsFromUsd(limit) : limit),
-          blocks: !money || effective.get("budget.hard_stop") === true,
-          resets_at: new Date(periodEnd(periodOf(quota), now)).toISOString(),
-          drawn_by: drawn.map((one) => ({ ...one, current: shown(one.current) })),
-        });
-      }
-    }
-  }
+  return byGroup;
+}
+
+/** Each quota the group draws on, its own first, with what its branch used in the open window and which groups used it. */
+export async function consumptionOf(directory: Directory, tenantId: string, groupId: string): Promise<Consumption> {
+  const now = directory.clock.now();
+  const tree = policyTreeOf(await readPolicyRows(directory.db, tenantId));
+  const self = tree.node(groupId);
+  if (self === undefined) throw notFound("resource group");
+  const quotas = quotasOf(tree, [self, ...tree.above(groupId)]);
+  const byGroup = await usedUnder(directory, tenantId, tree, quotas, now);
+  const limits = quotas.map(({ holder, item, quota, effective }): Limit => {
+    const modelId = item === "" ? null : item;
+    const drawn = drawnBy(tree, holder.id, quota, modelId, byGroup);
+    const limit = effective.get(quota) as number;
+    const current = drawn.reduce((sum, { current: part }) => sum + part, 0);
+    const money = quota.startsWith("budget.");
+    const shown = (value: number) => (money ? usdFromMicros(value) : value);
+    return {
+      group_id: holder.id,
+      group_name: holder.name,
+      inherited: holder.id !== groupId,
+      model_id: modelId,
+      limit_type: limitTypeOf(quota),
+      current: shown(current),
+      limit,
+      utilization_percent: percent(current, money ? microsFromUsd(limit) : limit),
+      blocks: !money || effective.get("budget.hard_stop") === true,
+      resets_at: new Date(periodEnd(periodOf(quota), now)).toISOString(),
+      drawn_by: drawn.map((one) => ({ ...one, current: shown(one.current) })),
+    };
+  });
   return { group_id: groupId, at: new Date(now).toISOString(), limits };
 }
 

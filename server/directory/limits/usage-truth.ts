@@ -1,5 +1,5 @@
 import type { Database } from "../../store/database.ts";
-import { type CallTotal, callTotals, runTotal, type RunTotal, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
+import { type CallTotal, callTotals, runTotal, type RunTotal, type UsageAsked, type UsageTotal, usageTotals } from "../../store/usage-totals.ts";
 import { type HourlyCount, toolResultsOfDay, toolUsageOfDay } from "../../store/tool-usage.ts";
 import { utcDay } from "./periods.ts";
 import type { PolicyTree } from "./policy-tree.ts";
@@ -7,6 +7,7 @@ import type { PolicyTree } from "./policy-tree.ts";
 /** How the calls of the gateway's own are filed, of which the truth counts no request. */
 export type { OwnCall } from "../../store/own-calls.ts";
 export type { CallTotal } from "../../store/usage-totals.ts";
+export { FEW_GROUPS } from "../../store/usage-totals.ts";
 
 interface GroupUse {
   readonly groupId: string;
@@ -43,26 +44,30 @@ export class UsageOfDay {
   }
 }
 
-/** What the groups of a tenant did in one day, hour by hour. */
+/** What the groups of a tenant did in one day, and of that in one hour. */
 class CountsOfDay {
-  private readonly counts: readonly HourlyCount[];
+  private readonly byGroup = new Map<string, HourlyCount[]>();
 
   constructor(counts: readonly HourlyCount[]) {
-    this.counts = counts;
+    for (const count of counts) {
+      const known = this.byGroup.get(count.resource_group_id);
+      if (known === undefined) this.byGroup.set(count.resource_group_id, [count]);
+      else known.push(count);
+    }
   }
 
-  /** What the group and all below it did since `since`, milliseconds, the beginning of an hour. */
+  /** What the group and all below it did since `since`, milliseconds, the beginning of the hour asked for or of its day. */
   ofBranch(tree: PolicyTree, { groupId, item, since }: { readonly groupId: string; readonly item: string | null; readonly since: number }): number {
-    const branch = new Set(tree.branch(groupId).map(({ id }) => id));
-    return this.counts.reduce((sum, { resource_group_id: id, item: one, hour, count }) => (branch.has(id) && one === item && hour >= since ? sum + count : sum), 0);
+    let sum = 0;
+    for (const { id } of tree.branch(groupId)) for (const { item: one, hour, count } of this.byGroup.get(id) ?? []) if (one === item && hour >= since) sum += count;
+    return sum;
   }
 }
 
 const WITHIN_MS = 10_000;
 
 /**
- * What was used, as the usage totals in the database say: the truth that counters are warmed from and held to. Rows that
- * this process has sealed are shipped before it is read.
+ * What was used, as the usage totals in the database say: the truth that counters are warmed from and held to.
  */
 export class UsageTruth {
   private readonly loading = new Map<string, Promise<UsageTotal[]>>();
@@ -75,25 +80,28 @@ export class UsageTruth {
     this.shipped = shipped;
   }
 
+  /** Resolves when what is read from now on tells of every row this process has sealed. Rejects when the database is away. */
+  recorded(): Promise<void> {
+    return within(this.shipped());
+  }
+
   /** The day and month of `at`. Rejects when the database is away. */
-  async ofDay(tenantId: string, at: number): Promise<UsageOfDay> {
-    return new UsageOfDay(await this.totals(tenantId, utcDay(at)));
+  async ofDay(tenantId: string, at: number, asked: Omit<UsageAsked, "day">): Promise<UsageOfDay> {
+    return new UsageOfDay(await this.totals(tenantId, { day: utcDay(at), ...asked }));
   }
 
   /** Calls of tool servers in the day of `at`. Rejects when the database is away. */
   async tools(tenantId: string, at: number): Promise<CountsOfDay> {
-    await within(this.shipped());
     return new CountsOfDay(await within(toolUsageOfDay(this.db, tenantId, at)));
   }
 
   /** Results of tool calls that requests to models carried in the day of `at`, where a cap counts them. Rejects when the database is away. */
   async toolResults(tenantId: string, at: number): Promise<CountsOfDay> {
-    await within(this.shipped());
     return new CountsOfDay(await within(toolResultsOfDay(this.db, tenantId, at)));
   }
 
   async run(tenantId: string, rootTaskId: string): Promise<RunTotal> {
-    await within(this.shipped());
+    await this.recorded();
     return within(runTotal(this.db, tenantId, rootTaskId));
   }
 
@@ -104,13 +112,11 @@ export class UsageTruth {
   }
 
   /** Calls that ask for the same at once share one read. */
-  private totals(tenantId: string, day: string): Promise<UsageTotal[]> {
-    const key = `${tenantId} ${day}`;
+  private totals(tenantId: string, asked: UsageAsked): Promise<UsageTotal[]> {
+    const key = `${tenantId} ${JSON.stringify(asked)}`;
     const under = this.loading.get(key);
     if (under !== undefined) return under;
-    const load = within(this.shipped())
-      .then(() => within(usageTotals(this.db, tenantId, day)))
-      .finally(() => this.loading.delete(key));
+    const load = within(usageTotals(this.db, tenantId, asked)).finally(() => this.loading.delete(key));
     this.loading.set(key, load);
     return load;
   }

@@ -23,6 +23,39 @@ interface Approvers {
 /** Stands in a list of tools for all of them. */
 const ALL = "*";
 
+/** What a configuration opens by itself, which is all there is for most groups: one for all of them. */
+const alone = new WeakMap<ConfigRow, ToolAccess>();
+
+function accessOf(row: ConfigRow): ToolAccess {
+  let access = alone.get(row);
+  if (access === undefined) {
+    const approvalRequired = new Set(row.approval_required_tools);
+    access = {
+      configId: row.id,
+      enabled: row.enabled_tools === null || row.enabled_tools.includes(ALL) ? null : new Set(row.enabled_tools),
+      disabled: new Set(row.disabled_tools),
+      approvalRequired,
+      approvalTimeoutSeconds: row.approval_timeout_seconds,
+      approvers: row.approver_group_ids.length === 0 ? [] : [{ marked: approvalRequired, groupIds: row.approver_group_ids }],
+    };
+    alone.set(row, access);
+  }
+  return access;
+}
+
+/** Two that hold for one server together; the first is of the nearer group. */
+function both(near: ToolAccess, far: ToolAccess): ToolAccess {
+  const { enabled } = far;
+  return {
+    configId: near.configId,
+    enabled: near.enabled === null ? enabled : enabled === null ? near.enabled : new Set([...near.enabled].filter((name) => enabled.has(name))),
+    disabled: new Set([...near.disabled, ...far.disabled]),
+    approvalRequired: new Set([...near.approvalRequired, ...far.approvalRequired]),
+    approvalTimeoutSeconds: Math.min(near.approvalTimeoutSeconds, far.approvalTimeoutSeconds),
+    approvers: [...near.approvers, ...far.approvers],
+  };
+}
+
 /**
  * The access of each server that one of the configurations, nearest group first, opens. Several of one server together
  * allow what each of them allows: a group can tighten what stands above it, never loosen it.
@@ -32,16 +65,7 @@ export function toolAccessOf(configs: readonly ConfigRow[]): Map<string, ToolAcc
   for (const row of configs) {
     if (!row.enabled) continue;
     const before = byServer.get(row.mcp_server_id);
-    const marked = new Set(row.approval_required_tools);
-    const enabled = row.enabled_tools === null || row.enabled_tools.includes(ALL) ? null : new Set(row.enabled_tools);
-    byServer.set(row.mcp_server_id, {
-      configId: before?.configId ?? row.id,
-      enabled: before === undefined || before.enabled === null ? enabled : enabled === null ? before.enabled : new Set([...before.enabled].filter((name) => enabled.has(name))),
-      disabled: new Set([...(before?.disabled ?? []), ...row.disabled_tools]),
-      approvalRequired: new Set([...(before?.approvalRequired ?? []), ...marked]),
-      approvalTimeoutSeconds: Math.min(before?.approvalTimeoutSeconds ?? Number.POSITIVE_INFINITY, row.approval_timeout_seconds),
-      approvers: [...(before?.approvers ?? []), ...(row.approver_group_ids.length === 0 ? [] : [{ marked, groupIds: row.approver_group_ids }])],
-    });
+    byServer.set(row.mcp_server_id, before === undefined ? accessOf(row) : both(before, accessOf(row)));
   }
   return byServer;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { cpuMs } from "../../../tests/support/cpu-time.ts";
 import { urlAnalyzer } from "./url.ts";
 
 const isPrivate = (url: string) => {
@@ -83,4 +84,11 @@ describe("lists of hosts and schemes", () => {
   test("what is no URL is unreadable", () => {
     for (const value of ["", "  ", "http://", "http://a b", "http://[::1", 5, null, {}]) expect(urlAnalyzer.inspect(value).unparseable).not.toBeNull();
   });
+});
+
+test("a host longer than any name is unreadable, and costs nothing", () => {
+  const started = cpuMs();
+  for (const long of [`${".".repeat(16_000)}a`, `${"%2e".repeat(5_000)}a`, `http://${"a.".repeat(500)}example`]) expect(urlAnalyzer.inspect(long).unparseable).not.toBeNull();
+  expect(cpuMs(started)).toBeLessThan(100);
+  expect(urlAnalyzer.inspect(`http://${"a.".repeat(100)}example`).unparseable).toBeNull();
 });

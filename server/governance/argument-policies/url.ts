@@ -2,6 +2,8 @@ import { type Analyzer, NOTHING_TO_PREPARE, unreadable } from "./analyzer.ts";
 import { isPrivateHost } from "./private-host.ts";
 
 const LONGEST = 16 * 1024;
+/** No name that can be looked up is longer, each of its letters percent-encoded. */
+const LONGEST_HOST = 3 * 255;
 const HAS_SCHEME = /^[a-z][a-z0-9+.-]*:/i;
 const HOST_AND_PORT = /^[^/?#:@]+:\d{1,5}(?:[/?#]|$)/;
 
@@ -45,7 +47,8 @@ function read(text: string): URL | null {
   // Without both slashes WHATWG still finds a host behind a web scheme, others a path.
   if (named && /^(?:https?|wss?|ftp):(?!\/\/[^/])/i.test(text)) return null;
   try {
-    return new URL(named ? text : text.startsWith("//") ? `http:${text}` : `http://${text}`);
+    const url = new URL(named ? text : text.startsWith("//") ? `http:${text}` : `http://${text}`);
+    return url.hostname.length > LONGEST_HOST ? null : url;
   } catch {
     return null;
   }

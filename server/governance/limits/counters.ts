@@ -15,6 +15,8 @@ export interface Scope {
   readonly kind: "group" | "model" | "server" | "user" | "capacity" | "run";
   readonly groupId: string;
   readonly groupName: string;
+  /** Of limits for one model or tool server: its name. */
+  readonly itemName?: string;
   /** How long the scope is locked once one of its buckets is empty; 0: not at all. */
   readonly cooldownMs: number;
   readonly maxConcurrent: number | null;

@@ -1,8 +1,10 @@
-import type { NewAlert } from "../../directory/limits/alert-writer.ts";
+import type { AlertWriter } from "../../directory/limits/alert-writer.ts";
 import { usdFromMicros } from "../../kernel/money.ts";
 import type { Call } from "../call.ts";
 import type { Plan, Scope, WindowLimit } from "./counters.ts";
-import { shown } from "./limit-refusals.ts";
+import { named, shown } from "./limit-refusals.ts";
+
+type Alerts = Pick<AlertWriter, "raise">;
 
 /** Where a limit says nothing of its own, a call is warned from here on. */
 const APPROACHING = 0.8;
@@ -47,47 +49,65 @@ export function announce(call: Call, plan: Plan, spent: readonly number[]): void
   call.row.pre_action_state = { kind: "usage", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Scope).groupId, current: String(spent[tightest]), limit: String(window.limit) };
 }
 
-function alert(plan: Plan, index: number, spent: number, what: { type: string; severity: string; title: string; threshold: number; message: string }): NewAlert {
-  const window = plan.windows[index] as WindowLimit;
-  const scope = plan.scopes[window.scope] as Scope;
-  return {
-    tenant_id: plan.tenantId,
-    alert_type: what.type,
-    severity: what.severity,
-    title: what.title,
-    message: what.message,
-    group_id: scope.groupId,
-    threshold_value: what.threshold,
-    current_value: shown(window, spent),
-    crossing: `${window.key} ${what.type} ${what.threshold}`,
-    expires_at: window.resetsAt === Number.POSITIVE_INFINITY ? null : new Date(window.resetsAt),
-  };
-}
+/**
+ * Raises the alerts that the use of windows calls for. What counts is what is used, and not that this call made it so:
+ * a limit may be set in mid-window, and what is used of it may have been read from the truth. A run's ceilings stop the
+ * one run and are over with it.
+ */
+export class Crossings {
+  /** The windows of plans that calls need not look at any more. */
+  private readonly warned = new WeakSet<WindowLimit>();
+  private readonly full = new WeakSet<WindowLimit>();
+  private readonly alerts: Alerts;
 
-/** The alerts a change of a window's use calls for. */
-export const crossings = {
-  between(plan: Plan, index: number, before: number, after: number): NewAlert[] {
+  constructor(alerts: Alerts) {
+    this.alerts = alerts;
+  }
+
+  used(plan: Plan, index: number, spent: number): void {
     const window = plan.windows[index] as WindowLimit;
-    const found: NewAlert[] = [];
-    const { groupName } = plan.scopes[window.scope] as Scope;
-    if (window.warnAt !== null && before < window.warnAt && after >= window.warnAt) {
+    if (window.warnAt !== null && window.limit > 0 && spent >= window.warnAt && !this.warned.has(window)) {
+      this.warned.add(window);
       const percent = Math.round((window.warnAt / window.limit) * 100);
-      found.push(alert(plan, index, after, { type: "usage_warning", severity: "warning", title: `${percent} % of the ${words(window.limitType)} limit is used`, threshold: shown(window, window.warnAt), message: `${JSON.stringify(groupName)} has used ${amountText(window, after)} of ${amountText(window, window.limit)}.` }));
+      this.raise(plan, index, spent, { type: "usage_warning", severity: "warning", title: `${percent} % of the ${words(window.limitType)} limit is used`, threshold: shown(window, window.warnAt), message: "" });
     }
-    if (before < window.limit && after >= window.limit) found.push(crossings.reached(plan, index, after));
-    return found;
-  },
+    if (spent >= window.limit) this.reached(plan, index, spent);
+  }
 
-  reached(plan: Plan, index: number, spent: number): NewAlert {
+  /** Also of a call that the rest of a quota does not cover. */
+  reached(plan: Plan, index: number, spent: number): void {
     const window = plan.windows[index] as WindowLimit;
-    const { groupName } = plan.scopes[window.scope] as Scope;
-    const over = window.hard ? "Calls are refused until the window turns." : "The budget does not stop hard: calls go on.";
-    return alert(plan, index, spent, {
+    if (this.full.has(window)) return;
+    this.full.add(window);
+    this.raise(plan, index, spent, {
       type: window.hard ? "usage_limit_reached" : "budget_exceeded",
       severity: window.hard ? "critical" : "warning",
       title: `The ${words(window.limitType)} limit is ${window.hard ? "reached" : "exceeded"}`,
       threshold: shown(window, window.limit),
-      message: `${JSON.stringify(groupName)} has used ${amountText(window, spent)} of ${amountText(window, window.limit)}. ${over}`,
+      message: window.hard ? " Calls are refused until the window turns." : " The budget does not stop hard: calls go on.",
     });
-  },
-};
+  }
+
+  private raise(plan: Plan, index: number, spent: number, what: { type: string; severity: string; title: string; threshold: number; message: string }): void {
+    const window = plan.windows[index] as WindowLimit;
+    const scope = plan.scopes[window.scope] as Scope;
+    if (scope.kind === "run") return;
+    this.alerts.raise({
+      tenant_id: plan.tenantId,
+      alert_type: what.type,
+      severity: what.severity,
+      title: what.title,
+      message: `${whose(scope)} has used ${amountText(window, spent)} of ${amountText(window, window.limit)}.${what.message}`,
+      group_id: scope.groupId,
+      threshold_value: what.threshold,
+      current_value: shown(window, spent),
+      crossing: `${window.key} ${what.type} ${what.threshold}`,
+      expires_at: new Date(window.resetsAt),
+    });
+  }
+}
+
+function whose(scope: Scope): string {
+  const text = named(scope);
+  return scope.kind === "group" ? JSON.stringify(scope.groupName) : `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+}

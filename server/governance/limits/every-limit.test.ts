@@ -77,12 +77,12 @@ const KINDS: readonly Kind[] = [
   ...LLM.map(([name, document, charged]): Kind => ({ name: `of one model: ${name}`, of: (t, n) => planFor(scopeWith(t, "llm_limits", document(n), "m"), MODEL, NOON), ...charges(charged) })),
   ...LLM.map(([name, document, charged]): Kind => ({ name: `of a member of a routing group: ${name}`, of: (t, n) => memberPlan(scopeWith(t, "llm_limits", document(n), "m"), MODEL, NOON), ...charges(charged) })),
   { name: "a burst of one's own under a rate that is inherited", of: (t, n) => planFor(scopeWith(t, "llm_limits", { throughput: { max_requests_per_minute: 1_000 } }, "", { throughput: { request_burst: n } }), MODEL, NOON) },
-  { name: "a burst of one's own of tool calls under a rate that is inherited", of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000 } }, "", { frequency: { burst_limit: n } }), "s", "someone", NOON) },
+  { name: "a burst of one's own of tool calls under a rate that is inherited", of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", { frequency: { max_calls_per_minute: 1_000 } }, "", { frequency: { burst_limit: n } }), { id: "s", name: "s" }, "someone", NOON) },
   ...["max_tool_calls_per_hour", "max_tool_calls_per_day"].map((field): Kind => ({ name: `tool_use.${field}`, of: (t, n) => planFor(scopeWith(t, "llm_governance", { tool_use: { [field]: n * 2 + 1 } }), MODEL, NOON) })),
   ...CAPS.map(([name, caps, charged]): Kind => ({ name: `of a model or routing group: ${name}`, of: (t, n) => planFor(scopeWith(t, null, {}), model(caps(n)), NOON), ...charges(charged) })),
   ...RUN.map(([name, document]): Kind => ({ name, of: (t, n) => { const scope = scopeWith(t, "run_ceilings", document(n)); return withRun(planFor(scope, MODEL, NOON), "run", { id: "leaf", name: "leaf" }, scope.tenant.policies.effective("leaf", "run_ceilings"), false); } })),
-  ...TOOLS.map(([name, document]): Kind => ({ name: `of tool servers: ${name}`, of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", document(n)), "s", "someone", NOON) })),
-  ...TOOLS.map(([name, document]): Kind => ({ name: `of one tool server: ${name}`, of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", document(n), "s"), "s", "someone", NOON) })),
+  ...TOOLS.map(([name, document]): Kind => ({ name: `of tool servers: ${name}`, of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", document(n)), { id: "s", name: "s" }, "someone", NOON) })),
+  ...TOOLS.map(([name, document]): Kind => ({ name: `of one tool server: ${name}`, of: (t, n) => toolPlan(scopeWith(t, "mcp_limits", document(n), "s"), { id: "s", name: "s" }, "someone", NOON) })),
 ];
 
 let valkey: TestValkey | undefined;

@@ -11,8 +11,14 @@ export function shown(window: WindowLimit, amount: number): number {
 const seconds = (ms: number): string => String(Math.max(1, Math.ceil(ms / 1000)));
 const words = (limitType: string): string => limitType.replaceAll("_", " ");
 
-function named({ kind, groupName }: Scope): string {
-  return kind === "capacity" ? `model ${JSON.stringify(groupName)}` : `resource group ${JSON.stringify(groupName)}`;
+const ITEM: Partial<Record<Scope["kind"], string>> = { model: "model", server: "tool server" };
+
+/** Whose a limit is, as people read it. */
+export function named({ kind, groupName, itemName }: Scope): string {
+  if (kind === "capacity") return `model ${JSON.stringify(groupName)}`;
+  const group = `resource group ${JSON.stringify(groupName)}`;
+  if (kind === "user") return `each user of ${group}`;
+  return itemName === undefined ? group : `${ITEM[kind]} ${JSON.stringify(itemName)} in ${group}`;
 }
 
 /** 7.1 for rates and calls in flight, 7.2 for quotas. */

@@ -16,7 +16,7 @@ import { attempted, demandOfFailed, ofLastAttempt, recorded } from "./actual-use
 import type { Arriving, Routed } from "./arriving.ts";
 import type { Actual, Admission, Counters, Plan, Reservation } from "./counters.ts";
 import { heldOf, NOTHING_USED, usedOf } from "./counters.ts";
-import { announce, crossings } from "./crossings.ts";
+import { announce, Crossings } from "./crossings.ts";
 import { denialRefusal, quotaRefusal, rateOf, unpricedRefusal } from "./limit-refusals.ts";
 import { Lending } from "./lending.ts";
 import { KeptPlans } from "./kept-plans.ts";
@@ -67,6 +67,7 @@ export class Limits implements RequestControl {
   private readonly settled = new WeakMap<Call, readonly Reservation[]>();
   private readonly lines: WaitingLines;
   private readonly warming: Warming;
+  private readonly crossings: Crossings;
   private readonly runs: RunCeilings;
   private readonly parts: LimitsParts;
   private readonly settling = new Set<Promise<unknown>>();
@@ -76,6 +77,7 @@ export class Limits implements RequestControl {
     this.lines = new WaitingLines(parts.counters.lookAgainMs);
     this.lending = new Lending(parts.counters);
     this.warming = new Warming(parts.counters, parts.truth);
+    this.crossings = new Crossings(parts.alerts);
     this.runs = new RunCeilings(parts.truth, parts.clock, new BoundedMap(100_000));
   }
 
@@ -101,7 +103,7 @@ export class Limits implements RequestControl {
     const principal = principalOf(call);
     const at = arrivalOf(call);
     const plan = this.plans.of(scope, `tools ${serverId} ${principal}`, at, () => {
-      const made = toolPlan(scope, serverId, principal, at);
+      const made = toolPlan(scope, target.server, principal, at);
       // Its windows are everybody's: one plan of a group and server stands for those of all its users.
       this.warming.keep(`${scope.groupId} tools ${serverId}`, made, scope.tenant);
       return made;
@@ -370,7 +372,7 @@ export class Limits implements RequestControl {
     const now = this.now();
     if (denial.by === "window") {
       const window = plan.windows[denial.index] as Plan["windows"][number];
-      this.parts.alerts.raise(crossings.reached(plan, denial.index, denial.spent));
+      this.crossings.reached(plan, denial.index, denial.spent);
       call.row.pre_action_state = { kind: "usage_limit", limit_type: window.limitType, group_id: (plan.scopes[window.scope] as Plan["scopes"][number]).groupId, current: String(denial.spent), limit: String(window.limit) };
     } else call.row.pre_action_state = { kind: "rate_limit", by: denial.by, ...rateOf(plan, denial) };
     return denialRefusal(plan, denial, now);
@@ -458,11 +460,7 @@ export class Limits implements RequestControl {
   }
 
   private tell(plan: Plan, spent: readonly number[], change: (index: number) => number): void {
-    for (let i = 0; i < plan.windows.length; i++) {
-      const amount = change(i);
-      if (amount === 0) continue;
-      for (const alert of crossings.between(plan, i, (spent[i] as number) - amount, spent[i] as number)) this.parts.alerts.raise(alert);
-    }
+    for (let i = 0; i < plan.windows.length; i++) if (change(i) !== 0) this.crossings.used(plan, i, spent[i] as number);
   }
 
   private now(): number {

@@ -82,12 +82,12 @@ function planOf(scope: GroupScope, model: ModelEntry, at: number, groupWide: boo
     const own = policies.ownFields(id, "llm_limits");
     if (groupWide && own.size > 0) addLimits(parts, { key: `g/${id}`, kind: "group", groupId: id, groupName: name }, own, policies.effective(id, "llm_limits"), at, (period) => (period === "hour" ? null : { ...truth, modelId: null, period }));
     const ofModel = policies.ownFields(id, "llm_limits", model.id);
-    if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name }, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }));
+    if (ofModel.size > 0) addLimits(parts, { key: `g/${id}/m/${model.id}`, kind: "model", groupId: id, groupName: name, itemName: model.name }, ofModel, policies.effective(id, "llm_limits", model.id), at, (period) => (period === "hour" ? null : { ...truth, modelId: model.id, period }));
     for (const itemId of groupWide ? ["", model.id] : [model.id]) {
       const rules = policies.ownFields(id, "llm_governance", itemId);
       const caps = TOOL_CALLS.filter(([path]) => rules.has(path));
       if (caps.length === 0) continue;
-      const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, kind: "group", groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
+      const toolScope = parts.scopes.push({ key: `t/${id}/${itemId}`, ...(itemId === "" ? { kind: "group" } : { kind: "model", itemName: model.name }), groupId: id, groupName: name, cooldownMs: 0, maxConcurrent: null }) - 1;
       addWindows(parts, toolScope, caps, policies.effective(id, "llm_governance", itemId), at, () => ({ kind: "tool_results", groupId: id, modelId: itemId === "" ? null : itemId }));
     }
   }
@@ -101,7 +101,7 @@ export function planTurnsAt(plan: CallPlan, at: number): number {
   return plan.windows.some(({ limitType }) => limitType.endsWith("_per_hour")) ? periodEnd("hour", at) : periodEnd("day", at);
 }
 
-type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName">;
+type Named = Pick<Scope, "key" | "kind" | "groupId" | "groupName" | "itemName">;
 type TruthOf = (period: Period) => WindowLimit["truth"];
 
 function addLimits(parts: Parts, named: Named, own: Fields, effective: Fields, at: number, truth: TruthOf): void {

@@ -2,6 +2,7 @@ import { type Fields, NOTHING } from "../../directory/limits/merge.ts";
 import { sets } from "../../directory/limits/own-limits.ts";
 import { periodEnd, periodStart, utcDay } from "../../directory/limits/periods.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
+import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { BucketLimit, Scope, WindowLimit } from "./counters.ts";
 import type { CallPlan } from "./plan.ts";
 
@@ -15,20 +16,20 @@ const PERIODS = [
  * ancestors, each with what it sets for all servers and for this one. `principal` is whom `max_concurrency_per_user`
  * counts.
  */
-export function toolPlan(scope: GroupScope, serverId: string, principal: string, at: number): CallPlan {
+export function toolPlan(scope: GroupScope, server: Pick<ToolServerEntry, "id" | "name">, principal: string, at: number): CallPlan {
   const { policies } = scope.tenant;
   const scopes: Scope[] = [];
   const windows: WindowLimit[] = [];
   const buckets: BucketLimit[] = [];
   for (const { id, name } of scope.chain) {
-    for (const item of ["", serverId]) {
+    for (const item of ["", server.id]) {
       const own = policies.ownFields(id, "mcp_limits", item);
       if (own === NOTHING || own.size === 0) continue;
       const key = item === "" ? `tg/${id}` : `tg/${id}/s/${item}`;
       const effective = policies.effective(id, "mcp_limits", item);
       const said = (path: string) => (own.has(path) ? (effective.get(path) as number) : null);
       const named = { groupId: id, groupName: name } as const;
-      const index = scopes.push({ ...named, key, kind: item === "" ? "group" : "server", cooldownMs: cooldownOf(effective), maxConcurrent: said("execution.max_concurrency_per_group") }) - 1;
+      const index = scopes.push({ ...named, key, ...(item === "" ? { kind: "group" } : { kind: "server", itemName: server.name }), cooldownMs: cooldownOf(effective), maxConcurrent: said("execution.max_concurrency_per_group") }) - 1;
       const perUser = said("execution.max_concurrency_per_user");
       if (perUser !== null) scopes.push({ ...named, key: `${key}/u/${principal}`, kind: "user", cooldownMs: 0, maxConcurrent: perUser });
       const perMinute = effective.get("frequency.max_calls_per_minute") as number;

@@ -39,7 +39,7 @@ class Database {
     this.totals.push({ resource_group_id: group, model_id: null, month_requests: 1, month_tokens: 0, month_micros: micros, day_requests: 1, day_tokens: 0, day_micros: micros });
   }
   get truth(): UsageTruth {
-    return { ofDay: async () => new UsageOfDay(this.totals) } as unknown as UsageTruth;
+    return { recorded: async () => undefined, ofDay: async () => new UsageOfDay(this.totals) } as unknown as UsageTruth;
   }
 }
 
@@ -138,6 +138,39 @@ test("use is added up by the newest tree, and a plan that was replaced is not ke
   expect(await spent(process)).toBe(35);
 });
 
+test("few groups are asked for by name, all of them once, and nothing of a tenant without a plan in use is held", async () => {
+  const leaves = Array.from({ length: 250 }, (_, i) => ({ id: `leaf ${i}`, name: `leaf ${i}`, parentId: "root" }));
+  const policies = new PolicyTree([{ id: "root", name: "root", parentId: null }, ...leaves], []);
+  const asked: { tenantId: string; month: boolean; modelIds: readonly string[]; groupIds: readonly string[] | null }[] = [];
+  let recorded = 0;
+  const truth = {
+    async recorded() {
+      recorded++;
+    },
+    async ofDay(tenantId: string, _at: number, question: Omit<(typeof asked)[number], "tenantId">) {
+      asked.push({ tenantId, ...question });
+      return new UsageOfDay([]);
+    },
+  } as unknown as UsageTruth;
+  const warming = new Warming(new InProcessCounters(() => NOON), truth);
+  const of = (tenantId: string, groupId: string, period: "day" | "month", modelId: string | null = null): Plan => {
+    const plan = planOf(tenantId);
+    return { ...plan, windows: plan.windows.map((window) => ({ ...window, key: `${groupId} ${period} ${modelId}`, truth: { kind: "group", groupId, modelId, period } })) };
+  };
+  await warming.warm({ policies }, of("t", "leaf 7", "day"), [0], NOON);
+  await warming.warm({ policies }, of("t", "root", "month", "m"), [0], NOON);
+  expect(asked.splice(0)).toEqual([{ tenantId: "t", month: false, modelIds: [], groupIds: ["leaf 7"] }, { tenantId: "t", month: true, modelIds: ["m"], groupIds: null }]);
+
+  recorded = 0;
+  for (const tenantId of ["t", "u"]) for (const plan of [of(tenantId, "leaf 1", "day"), of(tenantId, "leaf 2", "day", "m"), of(tenantId, "leaf 2", "month")]) warming.keep((plan.windows[0] as Plan["windows"][number]).key, plan, { policies });
+  await warming.reconcile(NOON);
+  const question = { month: true, modelIds: ["m"], groupIds: ["leaf 1", "leaf 2"] };
+  expect([asked.splice(0), recorded]).toEqual([[{ tenantId: "t", ...question }, { tenantId: "u", ...question }], 1]);
+  // The day is over, and with it the last window of both.
+  await warming.reconcile(DAY.resetsAt);
+  expect([asked, warming.size]).toEqual([[], 0]);
+});
+
 describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit that is set in the middle of its window", (home) => {
   const HOUR = 3_600_000;
   const MODEL = { id: "m", name: "m", rateLimitRpm: null, rateLimitTpm: null, maxConcurrent: null } as unknown as ModelEntry;
@@ -157,7 +190,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
     };
     const counters = home === "Valkey" ? new ValkeyCounters({ valkey: openValkey(valkey?.url ?? ""), now: () => clock.at, log: jsonLog("error"), renewMs: 3_600_000 }) : new InProcessCounters(() => clock.at);
     opened.push(counters);
-    const warming = new Warming(counters, { ofDay: counted("models"), tools: counted("tools"), toolResults: counted("results") } as unknown as UsageTruth);
+    const warming = new Warming(counters, { recorded: async () => undefined, ofDay: counted("models"), tools: counted("tools"), toolResults: counted("results") } as unknown as UsageTruth);
     const plans = new KeptPlans();
     const used = async (plan: Plan, policies: PolicyTree): Promise<readonly number[]> => {
       for (;;) {
@@ -172,7 +205,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
       asked,
       warming,
       models: (scope: GroupScope) => used(plans.of(scope, "m", clock.at, () => planFor(scope, MODEL, clock.at)), scope.tenant.policies),
-      tools: (scope: GroupScope) => used(plans.of(scope, "tools s", clock.at, () => toolPlan(scope, "s", "p", clock.at)), scope.tenant.policies),
+      tools: (scope: GroupScope) => used(plans.of(scope, "tools s", clock.at, () => toolPlan(scope, { id: "s", name: "s" }, "p", clock.at)), scope.tenant.policies),
     };
   }
 
@@ -204,7 +237,7 @@ describe.each(["in process", ...(haveValkey ? ["Valkey"] : [])])("%s: a limit th
     clock.at += HOUR;
     expect(await tools(scope)).toEqual([0]);
     asked.length = 0;
-    for (const server of ["s", "another"]) warming.keep(`leaf tools ${server}`, toolPlan(scope, server, "p", clock.at), scope.tenant);
+    for (const server of ["s", "another"]) warming.keep(`leaf tools ${server}`, toolPlan(scope, { id: server, name: server }, "p", clock.at), scope.tenant);
     await warming.reconcile(clock.at);
     expect([await tools(scope), asked]).toEqual([[7], ["tools"]]);
   });

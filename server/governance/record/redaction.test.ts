@@ -11,6 +11,10 @@ describe("previews in redacted mode", () => {
     ['{"account":1763712000123,"at":"+1763712000"}', '{"account":[number],"at":"[number]"}'],
     ["to DE89 3704 0044 0532 0130 00 by noon", "to [iban] by noon"],
     [`key ${"sk-"}proj-abcdefghijklmnopqrstuvwx end`, "key [secret] end"],
+    ['{"mcp_servers":[{"authorization_token" : "a \\" b","name":"n"}]}', '{"mcp_servers":[{"authorization_token" :"[secret]","name":"n"}]}'],
+    ['{"authorization":"one","headers":{"Authorization":"Bearer two","X-Api-Key":"three', '{"authorization":"[secret]","headers":{"Authorization":"[secret]","X-Api-Key":"[secret]"'],
+    [`id eyJhbGciOiJub25lIn0.${"eyJzdWIiOiJhZGEifQ".repeat(2)}.c2lnbmF0dXJl end`, "id [secret] end"],
+    [`eyJub190b2tlbg eyJub3I.eyJub190b2tlbg x-eyJhbGciOiJub25lIn0.eyJzdWIiOiJhZGEifQ.c2lnbmF0dXJl`, "eyJub190b2tlbg eyJub3I.eyJub190b2tlbg x-[secret]"],
     [`token ghp_${"a".repeat(36)} end`, "token [secret] end"],
     ["-----BEGIN RSA PRIVATE KEY-----\\nMIIE\\n-----END RSA PRIVATE KEY-----", "[private_key]"],
   ])("%s", (text, expected) => {
@@ -24,6 +28,12 @@ describe("previews in redacted mode", () => {
   test("a long hostile text costs bounded time", () => {
     const started = cpuMs();
     redact(`${"1 ".repeat(30_000)}${"a.".repeat(30_000)}@${"A1 ".repeat(10_000)}`);
+    expect(cpuMs(started)).toBeLessThan(500);
+  });
+
+  test("a run full of beginnings of tokens is followed to its end once", () => {
+    const started = cpuMs();
+    expect(redact("-eyJ".repeat(100_000))).not.toContain("[secret]");
     expect(cpuMs(started)).toBeLessThan(500);
   });
 });

@@ -15,11 +15,20 @@ const IS_UNIX_TIME = new RegExp(`^${UNIX_TIME}$`);
 const DIGITS = new RegExp(String.raw`(?<![\p{L}\p{N}_.-])(?!${UNIX_TIME}(?:[,}]|$))\+?\(?\d(?:[ .()-]{0,2}\d){8,18}(?![\p{L}\p{N}_])`, "gu");
 const IBAN = /\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b/g;
 const SECRET =
-  /\b(?:sk_gw_api_[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}|AIza[A-Za-z0-9_-]{35}|xox[abprs]-[A-Za-z0-9-]{10,}|eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})/g;
+  /\b(?:sk_gw_api_[A-Za-z0-9_-]{20,}|sk-[A-Za-z0-9_-]{20,}|gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{60,}|(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}|AIza[A-Za-z0-9_-]{35}|xox[abprs]-[A-Za-z0-9-]{10,}|eyJ[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,})?)/g;
+/**
+ * What begins like a signed token and goes on as none. It is matched whole, and left as it is: else every such beginning
+ * in a long run of letters would be followed to the run's end.
+ */
+const NO_TOKEN = /^eyJ[^.]*$/;
 const PRIVATE_KEY = /-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/g;
+
+/** What opens a tool server to a vendor that asks it for the model: such a token has no shape of its own. */
+const SAID_CREDENTIAL = /"(?:authorization(?:_token)?|x-api-key)"\s*:\s*"(?:[^"\\]|\\.)*"?/gi;
 
 /** A cheap question first: most text has none of these, and the patterns cost more than the look. */
 const MAYBE_SECRET = /sk[-_]|gh[pousr]_|github_pat_|A[KSBC][IC]A|AIza|xox|eyJ/;
+const MAYBE_CREDENTIAL = /authorization|x-api-key/i;
 const MAYBE_DIGITS = /\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d[ .()-]{0,2}\d/;
 const MAYBE_IBAN = /[A-Z]{2}\d{2}/;
 
@@ -33,8 +42,9 @@ interface Rule {
 }
 
 const RULES: readonly Rule[] = [
+  { maybe: (text) => MAYBE_CREDENTIAL.test(text), pattern: SAID_CREDENTIAL, instead: (match) => `${match.slice(0, match.indexOf(":") + 1)}"[secret]"` },
   { maybe: (text) => text.includes("PRIVATE KEY-----"), pattern: PRIVATE_KEY, instead: () => "[private_key]" },
-  { maybe: (text) => MAYBE_SECRET.test(text), pattern: SECRET, instead: () => "[secret]" },
+  { maybe: (text) => MAYBE_SECRET.test(text), pattern: SECRET, instead: (match) => (NO_TOKEN.test(match) ? null : "[secret]") },
   { maybe: (text) => text.includes("@"), pattern: EMAIL, instead: () => "[email]" },
   { maybe: (text) => HAS_DIGIT.test(text) && MAYBE_IBAN.test(text), pattern: IBAN, instead: () => "[iban]" },
   { maybe: (text) => HAS_DIGIT.test(text) && MAYBE_DIGITS.test(text), pattern: DIGITS, instead: (match) => (IS_UNIX_TIME.test(match) ? null : "[number]") },

@@ -10,6 +10,7 @@ import { withExactTools } from "../../wire/exact-tools.ts";
 import type { InboundRequest, OutboundChanges } from "../../wire/inbound.ts";
 import type { StreamCodec } from "../../wire/stream.ts";
 import type { Usage } from "../../wire/usage.ts";
+import { MOST_PROBLEMS } from "../../wire/openai/body-checks.ts";
 import type { Call } from "../call.ts";
 import { isRefusal } from "../surface.ts";
 import type { Errand, Prepared } from "./errand.ts";
@@ -171,7 +172,7 @@ function unsampled(before: ConversationRequest, after: ConversationRequest): Fea
 }
 
 function unsupported(fields: readonly FieldError[]): Refusal {
-  return refuse("unsupported_parameter", undefined, { fields });
+  return refuse("unsupported_parameter", undefined, { fields: fields.slice(0, MOST_PROBLEMS) });
 }
 
 function objectOf(bytes: Uint8Array): JsonObject | null {

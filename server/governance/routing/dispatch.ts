@@ -334,7 +334,20 @@ function asAsked(call: Call, conversation: Conversation, answer: Answer | Refusa
   return { ...stream, headers: { ...answer.headers, ...stream.headers } };
 }
 
+const MOST_DROPPED_CHARACTERS = 2_000;
+
 /** What the provider was not told is told to the caller, who asked for it. */
 function dropped(answer: Answer, prepared: Prepared): void {
-  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = [...new Set(prepared.dropped)].join(", ");
+  if (prepared.dropped.length > 0) answer.headers["x-gw-dropped-parameters"] = listed([...new Set(prepared.dropped)]);
+}
+
+/** Clients and proxies refuse an answer whose headers are some kilobytes long, and a request can hold one such name in each of its parts. */
+function listed(names: readonly string[]): string {
+  let shown = 0;
+  for (let length = 0; shown < names.length; shown++) {
+    length += (names[shown] as string).length + 2;
+    if (length > MOST_DROPPED_CHARACTERS) break;
+  }
+  const more = names.length - shown;
+  return [...names.slice(0, shown), ...(more > 0 ? [`and ${more} more`] : [])].join(", ");
 }

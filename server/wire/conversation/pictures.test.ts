@@ -68,11 +68,56 @@ describe("a picture in a model's answer", () => {
     expect(streamed(messagesCodec)).not.toContain(PICTURE.base64);
   });
 
-  test("that a caller sends back is told to be dropped", () => {
-    const { output } = responsesCodec.writeReply(reply, CONTEXT) as { output: JsonObject[] };
-    const again = responsesCodec.readRequest({ input: [{ role: "user", content: "A cat" }, ...output, { role: "user", content: "Blue" }] });
-    expect(again).toMatchObject({ dropped: ["input[2]"], request: { turns: [{ role: "user" }, { role: "assistant", parts: [{ text: "Here:" }, { text: "Done." }] }, { role: "user" }] } });
-    const url = `data:image/png;base64,${PICTURE.base64}`;
-    expect(chatCodec.readRequest({ messages: [{ role: "user", content: "A cat" }, { role: "assistant", content: "Here:", images: [{ type: "image_url", image_url: { url } }] }, { role: "user", content: "Blue" }] })).toMatchObject({ dropped: ["messages[1].images"] });
+});
+
+const user = (text: string) => ({ role: "user", content: text });
+const url = `data:image/png;base64,${PICTURE.base64}`;
+const image = { kind: "image", source: { base64: PICTURE.base64 }, mediaType: "image/png" };
+const shown = [{ kind: "text", text: "The picture you made above:" }, image, { kind: "text", text: "Blue" }];
+const asked = { role: "user", parts: [{ kind: "text", text: "A cat" }] };
+const spoke = (codec: CallerCodec, sent: JsonObject) => {
+  const read = codec.readRequest(sent);
+  if ("unsupported" in read) throw new Error(JSON.stringify(read.unsupported));
+  return { turns: read.request.turns, dropped: read.dropped };
+};
+
+describe("a picture that a caller sends back", () => {
+  const { output } = responsesCodec.writeReply(reply, CONTEXT) as { output: JsonObject[] };
+  const { choices } = chatCodec.writeReply(reply, CONTEXT) as unknown as { choices: { message: JsonObject }[] };
+  const { candidates } = geminiCodec.writeReply(reply, CONTEXT) as unknown as { candidates: { content: JsonObject }[] };
+  const told = (text: string) => ({ role: "user", parts: [{ text }] });
+
+  test.each([
+    ["responses", responsesCodec, { input: [user("A cat"), ...output, user("Blue")] }],
+    ["chat completions", chatCodec, { messages: [user("A cat"), choices[0]?.message as JsonObject, user("Blue")] }],
+    ["gemini", geminiCodec, { contents: [told("A cat"), candidates[0]?.content as JsonObject, told("Blue")] }],
+  ] satisfies [string, CallerCodec, JsonObject][])("over %s is shown to the model with what the user says next", (_name, codec, again) => {
+    const { turns, dropped } = spoke(codec, again);
+    expect(turns).toMatchObject([asked, { role: "assistant" }, { role: "user", parts: shown }]);
+    expect(JSON.stringify(turns[1])).not.toContain(PICTURE.base64);
+    expect(JSON.stringify(turns[1])).toContain("Done.");
+    expect(dropped).toEqual([]);
+  });
+
+  test("over chat completions may stand among the texts, and by its address", () => {
+    const among = [{ type: "text", text: "Here:" }, { type: "image_url", image_url: { url } }, { type: "image_url", image_url: { url: "https://example.com/cat.png" } }];
+    const { turns } = spoke(chatCodec, { messages: [user("A cat"), { role: "assistant", content: among }, user("Blue")] });
+    expect(turns).toMatchObject([asked, { role: "assistant", parts: [{ text: "Here:" }] }, { role: "user", parts: [{ text: "The pictures you made above:" }, image, { kind: "image", source: { url: "https://example.com/cat.png" } }, { text: "Blue" }] }]);
+  });
+
+  test("waits until the results of the calls made with it have been told", () => {
+    const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+    const { turns } = spoke(chatCodec, { messages: [user("A cat"), { role: "assistant", content: null, images: [{ type: "image_url", image_url: { url } }], tool_calls: [call] }, { role: "tool", tool_call_id: "c", content: "4" }, { role: "assistant", content: "Four." }, user("Blue")] });
+    expect(turns.map((turn) => turn.parts.map(({ kind }) => kind))).toEqual([["text"], ["tool_call"], ["tool_result"], ["text"], ["text", "image", "text"]]);
+    const drawn = { role: "model", parts: [{ ...inline }, { functionCall: { id: "c", name: "f", args: {} } }] };
+    const answered = { role: "user", parts: [{ functionResponse: { id: "c", name: "f", response: { output: "4" } } }] };
+    expect(spoke(geminiCodec, { contents: [told("A cat"), drawn, answered, told("Blue")] }).turns.map((turn) => turn.parts.map(({ kind }) => kind))).toEqual([["text"], ["tool_call"], ["tool_result"], ["text", "image", "text"]]);
+  });
+
+  test("is told to be dropped where the user says nothing after it, and a sketch among the thoughts is none", () => {
+    expect(spoke(chatCodec, { messages: [user("A cat"), { role: "assistant", content: "Here:", images: [{ type: "image_url", image_url: { url } }] }] }).dropped).toEqual(["messages[1].images"]);
+    expect(spoke(responsesCodec, { input: [user("A cat"), ...output] }).dropped).toEqual(["input[2]"]);
+    expect(spoke(geminiCodec, { contents: [told("A cat"), { role: "model", parts: [{ ...inline }] }] }).dropped).toEqual(["contents[1].parts[0]"]);
+    expect(spoke(geminiCodec, { contents: [told("A cat"), { role: "model", parts: [{ thought: true, ...inline }, { text: "Done." }] }, told("Blue")] })).toMatchObject({ turns: [asked, { role: "assistant", parts: [{ text: "Done." }] }, { parts: [{ text: "Blue" }] }], dropped: [] });
   });
 });

@@ -32,7 +32,7 @@ class MessageWriter {
   private readonly family: ModelFamily;
   private readonly report: RequestReport;
   private readonly ids = new ToolUseIds();
-  private readonly documents = new Set<string>();
+  private readonly documents = new Map<string, number>();
   private readonly system: JsonObject[] = [];
   private readonly messages: { role: "user" | "assistant"; results: JsonObject[]; content: JsonObject[] }[] = [];
   private readonly called = new Set<string>();

@@ -55,8 +55,8 @@ function imageFormat(source: MediaSource): string | null {
   return lookUp(IMAGES, extension === undefined ? null : `image/${extension}`);
 }
 
-/** Null when it cannot be sent; the report says why. `names` are those of the request's documents so far: none may stand twice. */
-export function documentBlock(file: FilePart, names: Set<string>, report: RequestReport): JsonObject | null {
+/** Null when it cannot be sent; the report says why. `names` are those of the request's documents so far, none of which may stand twice, each with the number it was last told apart by. */
+export function documentBlock(file: FilePart, names: Map<string, number>, report: RequestReport): JsonObject | null {
   const { source, mediaType, name } = file;
   const written = "text" in source ? { bytes: Buffer.from(source.text, "utf8").toString("base64") } : sourceOf(source, "file", report);
   if (written === null) return null;
@@ -75,11 +75,12 @@ function formatOfName(name: string | null): string | null {
 }
 
 /** Letters, digits, single spaces, hyphens, parentheses and square brackets are all Bedrock takes. */
-function documentName(name: string | null, names: Set<string>): string {
+function documentName(name: string | null, names: Map<string, number>): string {
   const base = (name ?? "").replace(/\.\w+$/, "").replace(/[^A-Za-z0-9\-()[\]]+/g, " ").trim().slice(0, 180) || "document";
   let unique = base;
-  for (let again = 2; names.has(unique); again++) unique = `${base} (${again})`;
-  names.add(unique);
+  let again = names.get(base) ?? 1;
+  while (names.has(unique)) unique = `${base} (${++again})`;
+  names.set(unique, 1).set(base, again);
   return unique;
 }
 

@@ -15,12 +15,16 @@ export function mintedToolUseId(position: number): string {
  */
 export class ToolUseIds {
   private readonly used = new Set<string>();
+  /** Where the search for another id goes on: from its beginning each time, a caller who repeats one would hold up everybody. */
+  private readonly tried = new Map<string, number>();
   private readonly open = new Map<string, string[]>();
   private readonly latest = new Map<string, string>();
 
   ofCall(id: string): string {
     let written = accepted(id);
-    for (let again = 2; this.used.has(written); again++) written = `call_${digest(`${id} ${again}`)}`;
+    let again = this.tried.get(id) ?? 1;
+    while (this.used.has(written)) written = `call_${digest(`${id} ${++again}`)}`;
+    this.tried.set(id, again);
     this.used.add(written);
     this.latest.set(id, written);
     const open = this.open.get(id);

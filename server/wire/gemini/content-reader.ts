@@ -1,24 +1,22 @@
+import { OwnPictures } from "../conversation/own-pictures.ts";
 import type { AssistantPart, FilePart, ImagePart, Signature, TextPart, ToolResultPart, Turn, UserPart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-ids.ts";
 import type { Findings } from "./findings.ts";
 import { readMedia } from "./media.ts";
 import { listIn, member, objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
+import { OpenCalls } from "./open-calls.ts";
 import { readResponse } from "./tool-results.ts";
 
 const ASSISTANT = new Set(["text", "thought", "thoughtSignature", "functionCall"]);
 const USER = new Set(["text", "inlineData", "fileData", "functionResponse", "thoughtSignature"]);
 const SERVER_SIDE = ["executableCode", "codeExecutionResult", "toolCall", "toolResponse"];
 
-interface OpenCall {
-  readonly id: string;
-  readonly name: string;
-}
-
 /** Reads `contents` into turns. Calls without ids get one of their place, and results find their call by id, or name and order. */
 export class ContentReader {
   private readonly findings: Findings;
-  private openCalls: OpenCall[] = [];
+  private readonly pictures = new OwnPictures();
+  private openCalls = new OpenCalls();
   private afterUser = false;
 
   constructor(findings: Findings) {
@@ -27,11 +25,13 @@ export class ContentReader {
 
   turns(body: JsonObject): Turn[] {
     const list = Array.isArray(member(body, "contents"));
-    return objectsIn(body, "contents").flatMap((content, turn) => {
+    const turns = objectsIn(body, "contents").flatMap((content, turn) => {
       const at = list ? `contents[${turn}]` : "contents";
       const parts = objectsIn(content, "parts").map((part, i): [JsonObject, string] => [part, `${at}.parts[${i}]`]);
       return this.turn(textIn(content, "role"), parts, turn);
     });
+    for (const field of this.pictures.left) this.findings.drop(field);
+    return turns;
   }
 
   private turn(role: string | null, parts: readonly (readonly [JsonObject, string])[], turn: number): Turn[] {
@@ -42,10 +42,11 @@ export class ContentReader {
     if (role !== "model") {
       this.afterUser = true;
       const read = parts.flatMap(([part, at], i) => this.userPart(part, at, turn, i));
-      return read.length === 0 ? [] : [{ role: "user", parts: read }];
+      if (read.length === 0) return [];
+      return [{ role: "user", parts: read.every(({ kind }) => kind === "tool_result") ? read : this.pictures.before(read) }];
     }
     // Calls of an earlier exchange that were never answered are not what later results speak of.
-    if (this.afterUser) this.openCalls = [];
+    if (this.afterUser) this.openCalls = new OpenCalls();
     this.afterUser = false;
     const read = parts.flatMap(([part, at], i) => this.assistantPart(part, at, turn, i));
     return read.length === 0 ? [] : [{ role: "assistant", parts: read }];
@@ -61,6 +62,12 @@ export class ContentReader {
   }
 
   private assistantPart(part: JsonObject, at: string, turn: number, place: number): AssistantPart[] {
+    const picture = readMedia(part);
+    if (picture !== null && picture !== "private" && picture.kind === "image") {
+      // A sketch among the thoughts was never part of the answer.
+      if (member(part, "thought") !== true) this.pictures.add(picture, at);
+      return [];
+    }
     if (this.refused(part, at, ["functionResponse", "inlineData", "fileData"])) return [];
     this.findings.dropOthers(part, ASSISTANT, `${at}.`);
     const signature = signatureOf(part);
@@ -68,7 +75,7 @@ export class ContentReader {
     const name = call === null ? null : textIn(call, "name");
     if (call !== null && name !== null) {
       const id = textIn(call, "id") || mintCallId(turn, place, name);
-      this.openCalls.push({ id, name });
+      this.openCalls.add(id, name);
       return [{ kind: "tool_call", id, name, arguments: JSON.stringify(objectIn(call, "args") ?? {}), ...signature }];
     }
     if (member(part, "thought") !== true) return textOf(part);
@@ -100,14 +107,8 @@ export class ContentReader {
       if (nested?.kind === "audio") this.findings.refuse(`${at}.parts[${i}]`, "sounds cannot be a tool's result for the provider of this model");
       else if (nested !== null) media.push(nested);
     }
-    const callId = this.answered(told, name) ?? told ?? mintCallId(turn, place, name ?? "");
+    const callId = this.openCalls.answer(told, name) ?? told ?? mintCallId(turn, place, name ?? "");
     return { kind: "tool_result", callId, toolName: name, content: [{ kind: "text", text }, ...media], isError };
-  }
-
-  private answered(id: string | null, name: string | null): string | null {
-    const byId = id === null ? -1 : this.openCalls.findIndex((call) => call.id === id);
-    const at = byId >= 0 ? byId : this.openCalls.findIndex((call) => call.name === name);
-    return at < 0 ? null : (this.openCalls.splice(at, 1)[0]?.id ?? null);
   }
 }
 

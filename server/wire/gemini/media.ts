@@ -18,9 +18,10 @@ const PRIVATE_PLACE = /^gs:|^https:\/\/generativelanguage\.googleapis\.com\/|^[^
 export function readMedia(part: JsonObject): ImagePart | FilePart | AudioPart | "private" | null {
   const inline = objectIn(part, "inlineData");
   if (inline !== null) {
-    const base64 = textIn(inline, "data");
-    const mediaType = textIn(inline, "mimeType") ?? (base64 === null ? null : sniffed(base64));
-    if (base64 === null) return null;
+    const data = textIn(inline, "data");
+    if (data === null) return null;
+    const base64 = ordinaryBase64(data);
+    const mediaType = textIn(inline, "mimeType") ?? sniffed(base64);
     if (mediaType?.startsWith("image/")) return { kind: "image", source: { base64 }, mediaType };
     if (mediaType?.startsWith("audio/")) return { kind: "audio", base64, mediaType };
     return { kind: "file", source: { base64 }, mediaType, name: textIn(inline, "displayName") };
@@ -32,6 +33,12 @@ export function readMedia(part: JsonObject): ImagePart | FilePart | AudioPart | 
   const mediaType = textIn(file, "mimeType");
   if (mediaType?.startsWith("image/")) return { kind: "image", source: { url }, mediaType };
   return { kind: "file", source: { url }, mediaType, name: textIn(file, "displayName") };
+}
+
+/** Google takes base64 in its form for addresses too, which its client for Python sends; other providers do not. */
+function ordinaryBase64(data: string): string {
+  const ordinary = data.replaceAll("-", "+").replaceAll("_", "/");
+  return ordinary.padEnd(Math.ceil(ordinary.length / 4) * 4, "=");
 }
 
 /** The part for an image, a file or a sound; null when its file lies with another provider. */

@@ -126,6 +126,17 @@ function contents(turns: readonly Turn[], name?: string): any {
 }
 
 describe("a vendor's request", () => {
+  test("has its media in the base64 that every provider takes", () => {
+    // As google-genai 2.34.0 for Python sent it.
+    expect(read(fixture("python-media")).turns[0]?.parts.slice(1)).toEqual([
+      { kind: "image", source: { base64: "/9j/4AAQSkZJRgABAQD/+w==" }, mediaType: "image/jpeg" },
+      { kind: "file", source: { base64: "JVBERi0xLjQK//79" }, mediaType: "application/pdf", name: null },
+      { kind: "audio", base64: "UklGRvv//g==", mediaType: "audio/wav" },
+    ]);
+    const unfilled = { contents: [{ role: "user", parts: [{ inlineData: { data: "_9j_4AAQSkZJRgABAQD_-w" } }] }] };
+    expect(read(unfilled).turns[0]?.parts).toEqual([{ kind: "image", source: { base64: "/9j/4AAQSkZJRgABAQD/+w==" }, mediaType: "image/jpeg" }]);
+  });
+
   test.each(Object.keys(EXPECTED))("%s is read as what it says", (name) => {
     expect(geminiCodec.readRequest(fixture(name))).toEqual({ request: EXPECTED[name]!, dropped: [] });
   });
@@ -169,7 +180,7 @@ describe("a vendor's request", () => {
     ["generationConfig.responseMimeType", { generationConfig: { responseMimeType: "text/x.enum" } }],
     ["contents[0].parts[0].fileData", { contents: [{ parts: [{ fileData: { fileUri: "gs://bucket/a.pdf" } }] }] }],
     ["contents[0].parts[0].executableCode", { contents: [{ role: "model", parts: [{ executableCode: { code: "1" } }] }] }],
-    ["contents[0].parts[0].inlineData", { contents: [{ role: "model", parts: [{ inlineData: { mimeType: "image/png", data: PNG } }] }] }],
+    ["contents[0].parts[0].inlineData", { contents: [{ role: "model", parts: [{ inlineData: { mimeType: "audio/wav", data: "UklGRg==" } }] }] }],
   ])("%s is refused", (field, body) => {
     expect(geminiCodec.readRequest({ ...fixture("text"), ...body })).toMatchObject({ unsupported: [{ field }] });
   });

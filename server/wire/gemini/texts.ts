@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { base64Slot, isTextType } from "../text-documents.ts";
+import { addressSlots, base64Slot, isTextFile } from "../text-documents.ts";
 import { objectIn, objectsIn, spellingIn, textIn } from "./members.ts";
 
 type Role = TextSlot["role"];
@@ -80,11 +80,13 @@ function resultSlots(result: JsonObject, touch: () => void): TextSlot[] {
   return Object.keys(response).flatMap((name) => textSlot(response, name, "tool", touch));
 }
 
-/** A text document sent as base64 is a text the model reads like any other. */
+/** A text document sent as base64, or as an address that holds it, is a text the model reads like any other. */
 function documentSlot(part: JsonObject, role: Role, touch: () => void): TextSlot[] {
+  const file = objectIn(part, "fileData");
+  if (file !== null) return addressSlots(file, spellingIn(file, "fileUri"), textIn(file, "displayName"), role, touch);
   const data = objectIn(part, "inlineData");
   if (data === null) return [];
   const key = spellingIn(data, "data");
-  if (typeof data[key] !== "string" || !isTextType(textIn(data, "mimeType") ?? "")) return [];
+  if (typeof data[key] !== "string" || !isTextFile(textIn(data, "mimeType") ?? "", textIn(data, "displayName"))) return [];
   return [base64Slot(data, key, role, touch)];
 }

@@ -3,15 +3,16 @@ import { pictureNote, type ReplyPart } from "../conversation/reply.ts";
 import type { JsonObject, JsonValue } from "../document.ts";
 import { toolInput } from "./tool-input.ts";
 
-/** A message as the official clients declare it; every member they declare is there. */
+/** A message as the official clients declare it; every member of its own that they declare is there. */
 export function message(id: string | null, context: ReplyContext, content: JsonValue[], stop: JsonObject, usage: JsonObject): JsonObject {
   return { id: id ?? `msg_${context.callId}`, type: "message", role: "assistant", model: context.model, content, ...stop, usage, container: null, diagnostics: null };
 }
 
 export const NOT_STOPPED: JsonObject = { stop_reason: null, stop_sequence: null, stop_details: null };
 
+/** Without `citations`: the vendor leaves them out too where there are none, and some clients refuse a null. */
 export function textBlock(text: string): JsonObject {
-  return { type: "text", text, citations: null };
+  return { type: "text", text };
 }
 
 /** `input` is whole in a message, and empty where a stream begins to fill it. */

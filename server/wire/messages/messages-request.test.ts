@@ -130,6 +130,20 @@ describe("what governance sees of a Messages request", () => {
     expect(JSON.parse(request.outbound({ model: "m", ...UNCHANGED })).tools).toBeUndefined();
   });
 
+  test("servers whose tools the vendor asks are on offer with and without a tool that says so", () => {
+    const servers = { mcp_servers: [{ type: "url", url: "https://tools.example", name: "s" }] };
+    const bare = read(body(servers));
+    expect(bare.tools).toEqual(["mcp_toolset"]);
+    bare.removeTools(new Set(["mcp_toolset"]));
+    expect(bare.outbound({ model: "m", ...UNCHANGED })).toBe(body({}));
+    const named = read(body({ ...servers, tools: [{ type: "mcp_toolset", mcp_server_name: "s" }, { name: "a", input_schema: {} }] }));
+    expect(named.tools).toEqual(["mcp_toolset", "a"]);
+    named.removeTools(new Set(["mcp_toolset"]));
+    expect(named.body.mcp_servers).toBeUndefined();
+    expect(named.tools).toEqual(["a"]);
+    expect(read(body({ mcp_servers: [] })).tools).toEqual([]);
+  });
+
   test("tools that are put on offer between the messages are tools like any other", () => {
     const added = (tool: object) => ({ role: "system", content: [{ type: "tool_addition", tool }] });
     const definition = { name: "run_sql", description: "Runs SQL.", input_schema: { type: "object" } };

@@ -9,6 +9,9 @@ import { definitionsBetween, removeToolsBetween, toolsBetween } from "./tools-be
 
 export { checkVersion };
 
+/** What names the tools of servers that the vendor asks; an older version of its feature offers all of them with no tool that says so. */
+const TOOL_SERVERS = "mcp_toolset";
+
 export interface MessagesReading {
   /** False for a count_tokens body: it needs no ceiling, and is never given defaults, which the vendor refuses there. */
   readonly maxTokensRequired: boolean;
@@ -86,7 +89,8 @@ export class MessagesRequest implements InboundRequest {
   }
 
   get tools(): readonly string[] {
-    return [...this.toolList, ...toolsBetween(this.body)].map(toolName);
+    const names = [...this.toolList, ...toolsBetween(this.body)].map(toolName);
+    return this.hasToolServers && !names.includes(TOOL_SERVERS) ? [...names, TOOL_SERVERS] : names;
   }
 
   removeTools(names: ReadonlySet<string>): void {
@@ -95,6 +99,7 @@ export class MessagesRequest implements InboundRequest {
       this.document.touch("messages");
       this.slots = null;
     }
+    if (this.hasToolServers && names.has(TOOL_SERVERS)) this.document.set("mcp_servers", undefined);
     const tools = this.toolList;
     const kept = tools.filter((tool) => !names.has(toolName(tool)));
     if (kept.length === tools.length && !between) return;
@@ -144,6 +149,10 @@ export class MessagesRequest implements InboundRequest {
     if (!answering && this.maxTokens !== null && !this.sent.maxTokens) edits.set("max_tokens", null);
     if (answering && this.maxTokens === null && changes.defaultMaxTokens !== null) edits.set("max_tokens", JSON.stringify(changes.defaultMaxTokens));
     return this.document.text(edits);
+  }
+
+  private get hasToolServers(): boolean {
+    return isObject(this.body.mcp_servers) || (Array.isArray(this.body.mcp_servers) && this.body.mcp_servers.length > 0);
   }
 
   private get toolList(): readonly JsonValue[] {

@@ -160,6 +160,12 @@ describe("a message", () => {
     expect(messagesCodec.writeReply({ ...said("x", parts, "end", usage(1, 1)), id: null }, CONTEXT)).toMatchObject({ id: "msg_01CALL", content: [{ type: "thinking", thinking: "hm", signature: "" }] });
   });
 
+  test("says nothing of citations where there are none, which versions 5 and 6 of the AI SDK refuse as null", () => {
+    expect(messagesCodec.writeReply(said("x", [text("a")], "end", usage(1, 1)), CONTEXT).content).toEqual([{ type: "text", text: "a" }]);
+    const streamed = datas(write([{ kind: "part_start", candidate: 0, part: 0, type: "text" }, { kind: "delta", candidate: 0, part: 0, text: "a" }, { kind: "part_end", candidate: 0, part: 0 }]));
+    expect(streamed[1]).toEqual({ type: "content_block_start", index: 0, content_block: { type: "text", text: "" } });
+  });
+
   test("is not made of anything", () => {
     expect(messagesCodec.readReply({ error: {} })).toBeNull();
     expect(messagesCodec.readReply({ content: [7, { type: "text" }, { type: "server_tool_use" }, { type: "tool_use", input: "x" }] })?.candidates[0]?.parts).toEqual([

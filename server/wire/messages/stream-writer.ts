@@ -29,6 +29,7 @@ export class MessagesStreamWriter implements StreamWriter {
   private readonly context: ReplyContext;
   /** The part being written first, then those that wait. */
   private parts: Part[] = [];
+  private readonly partAt = new Map<number, Part>();
   private started = false;
   private blocks = 0;
   private stop: Stop = { reason: "end", stopSequence: null, stopDetail: null };
@@ -86,11 +87,12 @@ export class MessagesStreamWriter implements StreamWriter {
     this.refused ||= start.type === "refusal";
     const part: Part = { start, held: [], ended: false, shown: false };
     this.parts.push(part);
+    this.partAt.set(start.part, part);
     return this.parts[0] === part ? this.show(part) : "";
   }
 
   private grow(event: PartGrowth): string {
-    const part = this.parts.find(({ start }) => start.part === event.part);
+    const part = this.partAt.get(event.part);
     if (part === undefined) return "";
     if (this.parts[0] === part) return this.growth(part, event);
     part.held.push(event);
@@ -98,7 +100,7 @@ export class MessagesStreamWriter implements StreamWriter {
   }
 
   private end(number: number): string {
-    const part = this.parts.find(({ start }) => start.part === number);
+    const part = this.partAt.get(number);
     if (part === undefined) return "";
     part.ended = true;
     return this.advance();
@@ -109,6 +111,7 @@ export class MessagesStreamWriter implements StreamWriter {
     let out = "";
     while (this.parts[0]?.ended === true) {
       const done = this.parts.shift();
+      if (done !== undefined) this.partAt.delete(done.start.part);
       if (done?.shown === true) out += frame("content_block_stop", { type: "content_block_stop", index: this.blocks++ });
       const [next] = this.parts;
       if (next === undefined) break;

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../document.ts";
 import type { TextSlot } from "../inbound.ts";
-import { base64Slot, isTextType } from "../text-documents.ts";
+import { addressSlots, base64Slot, isTextFile } from "../text-documents.ts";
 import { visitToolTexts } from "../tool-texts.ts";
 
 type Role = TextSlot["role"];
@@ -30,7 +30,7 @@ const CALLS: ReadonlySet<unknown> = new Set(["tool_use", "server_tool_use", "mcp
 /** Blocks that bring tools along, whose descriptions are nobody's own instruction. */
 const BRINGING_TOOLS: ReadonlySet<unknown> = new Set(["tool_addition", "mcp_tool_listing"]);
 /** Nothing in these can be read, or it is sealed. */
-const WORDLESS: ReadonlySet<unknown> = new Set(["image", "redacted_thinking", "container_upload"]);
+const WORDLESS: ReadonlySet<unknown> = new Set(["redacted_thinking", "container_upload"]);
 
 /** Whether a member of a block, or of what a hosted tool answered, holds words. */
 export function isProse(holder: JsonObject, name: string): boolean {
@@ -76,7 +76,8 @@ function textMember(holder: JsonObject | JsonValue[], name: string | number, rol
   });
 }
 
-function blockSlots(block: JsonObject, role: Role, changed: () => void, slots: TextSlot[]): void {
+/** `title`: what the block around it is called. */
+function blockSlots(block: JsonObject, role: Role, changed: () => void, slots: TextSlot[], title: string | null = null): void {
   const { type } = block;
   if (WORDLESS.has(type)) return;
   if (BRINGING_TOOLS.has(type)) return visitToolTexts(block, (holder) => slots.push(textMember(holder as JsonObject, "description", "tool_definition", changed)));
@@ -90,7 +91,7 @@ function blockSlots(block: JsonObject, role: Role, changed: () => void, slots: T
       }),
     );
   } else {
-    proseSlots(block, typeof type === "string" && type.endsWith("tool_result") ? "tool" : role, changed, slots);
+    proseSlots(block, typeof type === "string" && type.endsWith("tool_result") ? "tool" : role, changed, slots, title);
   }
 }
 
@@ -105,11 +106,13 @@ function thought(block: JsonObject, role: Role, changed: () => void): TextSlot {
   });
 }
 
-function proseSlots(holder: JsonObject, role: Role, changed: () => void, slots: TextSlot[]): void {
+function proseSlots(holder: JsonObject, role: Role, changed: () => void, slots: TextSlot[], title: string | null): void {
+  const mediaType = typeof holder.media_type === "string" ? holder.media_type : "";
   for (const [name, value] of Object.entries(holder)) {
     if (name === "cache_control") continue;
     if (typeof value === "string") {
-      if (name === "data" && holder.type === "base64" && typeof holder.media_type === "string" && isTextType(holder.media_type)) slots.push(base64Slot(holder, name, role, changed));
+      if (name === "data" && holder.type === "base64" && isTextFile(mediaType, title)) slots.push(base64Slot(holder, name, role, changed));
+      if (name === "url" && holder.type === "url") slots.push(...addressSlots(holder, name, title, role, changed));
       if (isProse(holder, name)) slots.push(textMember(holder, name, role, changed));
     } else if (Array.isArray(value)) {
       for (const [at, inner] of value.entries()) {
@@ -117,7 +120,7 @@ function proseSlots(holder: JsonObject, role: Role, changed: () => void, slots: 
         else if (typeof inner === "string" && PROSE.has(name)) slots.push(textMember(value, at, role, changed));
       }
     } else if (isObject(value)) {
-      blockSlots(value, role, changed, slots);
+      blockSlots(value, role, changed, slots, typeof holder.title === "string" ? holder.title : null);
     }
   }
 }

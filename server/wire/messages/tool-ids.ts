@@ -5,15 +5,17 @@ const REFUSED = /[^A-Za-z0-9_-]/g;
  * answers the earliest call of its id that has none yet, because some providers count their ids anew in every turn.
  */
 export class ToolIds {
-  private readonly taken = new Set<string>();
+  /** Each with the number it was last told apart by: a caller who repeats one has no search begin anew. */
+  private readonly taken = new Map<string, number>();
   private readonly open = new Map<string, string[]>();
   private readonly latest = new Map<string, string>();
 
   ofCall(id: string): string {
     const plain = id.replace(REFUSED, "_") || "call";
     let unique = plain;
-    for (let i = 2; this.taken.has(unique); i++) unique = `${plain}_${i}`;
-    this.taken.add(unique);
+    let i = this.taken.get(plain) ?? 1;
+    while (this.taken.has(unique)) unique = `${plain}_${++i}`;
+    this.taken.set(unique, 1).set(plain, i);
     this.latest.set(id, unique);
     const open = this.open.get(id);
     if (open === undefined) this.open.set(id, [unique]);

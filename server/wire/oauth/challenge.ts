@@ -14,7 +14,7 @@ export function readChallenge(header: string | null): Challenge | null {
   if (start === null) return null;
   const rest = header.slice(start.index + start[0].length);
   const found = new Map<string, string>();
-  for (const [, name, quoted, plain] of rest.matchAll(/([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)) {
+  for (const [, name, quoted, plain] of rest.matchAll(/(?<![a-z_])([a-z_]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s,"]+))/gi)) {
     const key = (name as string).toLowerCase();
     if (!found.has(key)) found.set(key, quoted === undefined ? (plain ?? "") : quoted.replaceAll(/\\(.)/g, "$1"));
   }

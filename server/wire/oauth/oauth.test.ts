@@ -1,4 +1,5 @@
 import { describe, expect, test } from "bun:test";
+import { cpuMs } from "../../../tests/support/cpu-time.ts";
 import fc from "fast-check";
 import { readChallenge, scopesOf, writeChallenge } from "./challenge.ts";
 import { authorizationServerUrls, covers, readAuthorizationServer, resourceMetadataUrls } from "./metadata.ts";
@@ -82,4 +83,10 @@ test("nonsense in the place of a document is never taken for one", () => {
 test("a verifier's challenge is one, as RFC 7636 gives it", () => {
   expect(challengeOf("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk")).toBe("E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM");
   expect(isChallenge(challengeOf(newVerifier()))).toBe(true);
+});
+
+test("a challenge that is one long word is read over once", () => {
+  const started = cpuMs();
+  for (let times = 0; times < 20; times++) expect(readChallenge(`Bearer ${"a".repeat(8_000)}`)).toEqual({ error: null, scope: null, resourceMetadata: null });
+  expect(cpuMs(started)).toBeLessThan(200);
 });

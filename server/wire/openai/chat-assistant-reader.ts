@@ -1,5 +1,5 @@
 import type { PicturePart } from "../conversation/reply.ts";
-import type { AssistantPart, CacheHint } from "../conversation/request.ts";
+import type { AssistantPart, CacheHint, ImagePart } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { cacheHint } from "./chat-content-reader.ts";
 import { sourceOfUrl } from "./data-url.ts";
@@ -63,6 +63,16 @@ export function pictures(message: JsonObject): PicturePart[] {
   return [...objectsOf(message.images)].flatMap(([image]) => {
     const from = sourceOfUrl(textOf(objectOf(image.image_url)?.url) ?? "");
     return from !== null && "base64" in from.source ? [{ kind: "picture", mediaType: from.mediaType ?? "image/png", base64: from.source.base64 }] : [];
+  });
+}
+
+/** What a message of the history shows that the model made, each with its field: in `images`, or among the texts as some clients put it. */
+export function ownPictures(message: JsonObject, field: string): (readonly [ImagePart, string])[] {
+  const among = [...objectsOf(message.content)].filter(([part]) => part.type === "image_url");
+  const places = [...[...objectsOf(message.images)].map(([image]) => [image, `${field}.images`] as const), ...among.map(([part, i]) => [part, `${field}.content[${i}]`] as const)];
+  return places.flatMap(([image, place]) => {
+    const found = sourceOfUrl(textOf(objectOf(image.image_url)?.url) ?? "");
+    return found === null || ("url" in found.source && found.source.url === "") ? [] : [[{ kind: "image", ...found }, place] as const];
   });
 }
 

@@ -26,6 +26,7 @@ export class CandidateReader {
   private readonly emit: (event: ConversationEvent) => void;
   private readonly calls: OpenCall[] = [];
   private readonly callAt = new Map<number, OpenCall>();
+  private readonly callOf = new Map<string, OpenCall>();
   private text: { readonly kind: TextKind; readonly part: number } | null = null;
   private parts = 0;
   private refused = false;
@@ -86,6 +87,7 @@ export class CandidateReader {
     const name = filledOf(called.name);
     const call = this.callFor(wholeOf(fragment.index), id, name);
     call.id ??= id;
+    if (call.id !== null && !this.callOf.has(call.id)) this.callOf.set(call.id, call);
     if (call.part === null && name !== null) {
       this.endText();
       call.part = this.parts++;
@@ -101,7 +103,7 @@ export class CandidateReader {
 
   /** Servers differ: some give every call the index 0, some none; a new id with a name is then a new call. */
   private callFor(index: number | null, id: string | null, name: string | null): OpenCall {
-    const known = index === null ? (this.calls.find((call) => id !== null && call.id === id) ?? this.calls.at(-1)) : this.callAt.get(index);
+    const known = index === null ? ((id === null ? undefined : this.callOf.get(id)) ?? this.calls.at(-1)) : this.callAt.get(index);
     const another = name !== null && known !== undefined && known.part !== null && (index === null ? id === null || known.id !== id : id !== null && known.id !== null && known.id !== id);
     if (known !== undefined && !another) return known;
     const call: OpenCall = { id: null, place: this.calls.length, part: null, held: "", filled: false };

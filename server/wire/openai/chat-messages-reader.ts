@@ -1,7 +1,8 @@
+import { OwnPictures } from "../conversation/own-pictures.ts";
 import type { TextPart, ToolResultPart, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "./call-id.ts";
-import { assistantTexts, functionCalls, pictures } from "./chat-assistant-reader.ts";
+import { assistantTexts, functionCalls, ownPictures } from "./chat-assistant-reader.ts";
 import { contentParts, textParts } from "./chat-content-reader.ts";
 import { filledOf, objectOf, objectsOf } from "./loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
@@ -13,6 +14,7 @@ import { NOT_ELSEWHERE, type ReadReport } from "./read-report.ts";
 export function readMessages(messages: unknown, report: ReadReport): { instructions: TextPart[]; turns: Turn[] } {
   const instructions: TextPart[] = [];
   const turns: Turn[] = [];
+  const pictures = new OwnPictures();
   let results: ToolResultPart[] | null = null;
   for (const [message, i] of objectsOf(messages)) {
     const field = `messages[${i}]`;
@@ -28,6 +30,7 @@ export function readMessages(messages: unknown, report: ReadReport): { instructi
       }
       case "assistant":
         turns.push({ role: "assistant", parts: [...assistantTexts(message), ...callsOf(message, field, i, report)] });
+        for (const picture of ownPictures(message, field)) pictures.add(...picture);
         break;
       case "tool": {
         const result = toolResult(message, field, report);
@@ -36,19 +39,19 @@ export function readMessages(messages: unknown, report: ReadReport): { instructi
         break;
       }
       case "user":
-        turns.push({ role: "user", parts: contentParts(message.content, `${field}.content`, report) });
+        turns.push({ role: "user", parts: pictures.before(contentParts(message.content, `${field}.content`, report)) });
         break;
       default:
         report.refuse(`${field}.role`, message.role === "function" ? "is the older form of tool results: send them as `tool` messages" : "is not a role");
     }
   }
+  for (const field of pictures.left) report.drop(field);
   return { instructions, turns };
 }
 
 function callsOf(message: JsonObject, field: string, place: number, report: ReadReport) {
   if (objectOf(message.audio) !== null) report.refuse(`${field}.audio`, NOT_ELSEWHERE);
   if (objectOf(message.function_call) !== null) report.refuse(`${field}.function_call`, "is the older form of tool calls: send it in `tool_calls`");
-  if (pictures(message).length > 0) report.drop(`${field}.images`);
   for (const [call, i] of objectsOf(message.tool_calls)) {
     if (objectOf(call.function) === null) report.refuse(`${field}.tool_calls[${i}]`, `${NOT_ELSEWHERE}: only function calls have one`);
   }

@@ -3,6 +3,7 @@ import { resultsTogether } from "../conversation/results-together.ts";
 import type { JsonObject } from "../document.ts";
 import { callIdWithin } from "./call-id.ts";
 import { dataUrl } from "./data-url.ts";
+import { fileName, plainSource } from "./files.ts";
 import { resultContent } from "./result-content.ts";
 import type { WriteReport } from "./write-report.ts";
 
@@ -104,12 +105,14 @@ function imagePart({ source, mediaType, detail }: ImagePart, report: WriteReport
   return { type: "image_url", image_url: { url, ...(detail === undefined ? {} : { detail }) } };
 }
 
-function filePart({ source, mediaType, name }: FilePart, report: WriteReport): JsonObject | null {
+function filePart(part: FilePart, report: WriteReport): JsonObject | null {
+  const { mediaType, name } = part;
+  const source = plainSource(part);
   if ("text" in source) return { type: "text", text: source.text };
   if ("url" in source) {
     report.refuse("file", "a file cannot be given by its address to this model: send its data");
     return null;
   }
   if ("fileId" in source) return { type: "file", file: { file_id: source.fileId, ...(name === null ? {} : { filename: name }) } };
-  return { type: "file", file: { filename: name ?? "document.pdf", file_data: dataUrl(source.base64, mediaType ?? "application/pdf") } };
+  return { type: "file", file: { filename: fileName(part), file_data: dataUrl(source.base64, mediaType ?? "application/pdf") } };
 }

@@ -1,10 +1,11 @@
+import { OwnPictures } from "../conversation/own-pictures.ts";
 import type { AssistantPart, TextPart, ToolResultPart, Turn } from "../conversation/request.ts";
 import type { JsonObject } from "../document.ts";
 import { mintCallId } from "../openai/call-id.ts";
 import { filledOf, objectsOf } from "../openai/loose-fields.ts";
 import { NOT_ELSEWHERE, type ReadReport } from "../openai/read-report.ts";
 import { inputParts } from "./content-reader.ts";
-import { callPart, messageParts, reasoningPart } from "./output-item-reader.ts";
+import { callPart, messageParts, picturePart, reasoningPart } from "./output-item-reader.ts";
 import { isMessage } from "./responses-request.ts";
 
 /**
@@ -15,6 +16,7 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
   if (typeof input === "string") return { instructions: [], turns: [{ role: "user", parts: input === "" ? [] : [{ kind: "text", text: input }] }] };
   const instructions: TextPart[] = [];
   const turns: Turn[] = [];
+  const pictures = new OwnPictures();
   let assistant: AssistantPart[] | null = null;
   let results: ToolResultPart[] | null = null;
   const say = (parts: readonly (AssistantPart | null)[]) => {
@@ -36,7 +38,7 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
       assistant = null;
       results = null;
       const parts = inputParts(item.content, `${field}.content`, report);
-      if (item.role === "user") turns.push({ role: "user", parts });
+      if (item.role === "user") turns.push({ role: "user", parts: pictures.before(parts) });
       else if (item.role !== "system" && item.role !== "developer") report.refuse(`${field}.role`, "is not a role");
       else {
         const texts = parts.filter((part) => part.kind === "text");
@@ -44,9 +46,14 @@ export function readItems(input: unknown, report: ReadReport): { instructions: T
         if (turns.length === 0) instructions.push(...texts);
         else turns.push({ role: "system", parts: texts });
       }
-    } else if (item.type === "image_generation_call") report.drop(field);
-    else if (item.type !== "item_reference") report.refuse(field, `${NOT_ELSEWHERE}: an item of type ${JSON.stringify(item.type)}`);
+    } else if (item.type === "image_generation_call") {
+      const made = picturePart(item);
+      if (made === null) report.drop(field);
+      else pictures.add({ kind: "image", source: { base64: made.base64 }, mediaType: made.mediaType }, field);
+    } else if (item.type === "item_reference") report.drop(field);
+    else report.refuse(field, `${NOT_ELSEWHERE}: an item of type ${JSON.stringify(item.type)}`);
   }
+  for (const field of pictures.left) report.drop(field);
   return { instructions, turns };
 }
 

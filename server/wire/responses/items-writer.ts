@@ -2,6 +2,7 @@ import type { AssistantPart, ConversationRequest, ImagePart, FilePart, UserPart 
 import type { JsonObject } from "../document.ts";
 import { callIdWithin } from "../openai/call-id.ts";
 import { dataUrl } from "../openai/data-url.ts";
+import { fileName, plainSource } from "../openai/files.ts";
 import { resultContent } from "../openai/result-content.ts";
 import type { WriteReport } from "../openai/write-report.ts";
 
@@ -71,7 +72,7 @@ function contentPart(part: UserPart, report: WriteReport): JsonObject | null {
     case "image":
       return { type: "input_image", ...imageSource(part), detail: part.detail ?? "auto" };
     case "file":
-      return "text" in part.source ? { type: "input_text", text: part.source.text } : { type: "input_file", ...fileSource(part), ...(part.name === null ? {} : { filename: part.name }) };
+      return filePart(part);
     case "audio":
       report.refuse("audio", "this model takes no audio");
       return null;
@@ -85,9 +86,12 @@ function imageSource({ source, mediaType }: ImagePart): JsonObject {
   return { image_url: "url" in source ? source.url : dataUrl(source.base64, mediaType ?? "image/png") };
 }
 
-function fileSource({ source, mediaType, name }: FilePart): JsonObject {
-  if ("fileId" in source) return { file_id: source.fileId };
-  if ("url" in source) return { file_url: source.url };
-  if ("text" in source) return {};
-  return { file_data: dataUrl(source.base64, mediaType ?? "application/pdf"), ...(name === null ? { filename: "document.pdf" } : {}) };
+function filePart(part: FilePart): JsonObject {
+  const { mediaType, name } = part;
+  const source = plainSource(part);
+  if ("text" in source) return { type: "input_text", text: source.text };
+  const named = name === null ? {} : { filename: name };
+  if ("fileId" in source) return { type: "input_file", file_id: source.fileId, ...named };
+  if ("url" in source) return { type: "input_file", file_url: source.url, ...named };
+  return { type: "input_file", file_data: dataUrl(source.base64, mediaType ?? "application/pdf"), filename: fileName(part) };
 }

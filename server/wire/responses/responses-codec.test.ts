@@ -248,6 +248,15 @@ describe("what a Responses request asks for and other formats cannot say", () =>
     expect("dropped" in result ? [...result.dropped].sort() : result).toEqual(["include", "max_tool_calls", "metadata", "reasoning.mode", "text.verbosity"]);
   });
 
+  test("a reference to reasoning that the gateway told is dropped, to anything else refused", () => {
+    const told = responsesCodec.writeReply({ id: null, candidates: [{ index: 0, parts: [{ kind: "reasoning", text: "Hm", redacted: false }, { kind: "text", text: "a" }], stop: "end", stopSequence: null, stopDetail: null }], usage: null }, { callId: "01M830KD0RSWFXX4JPW6VYXEYY", model: "m", created: 1, request: {}, includeUsage: false });
+    const [reasoning, message] = told.output as { id: string }[];
+    const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
+    const input = [{ role: "user", content: "hi" }, { type: "item_reference", id: reasoning?.id as string }, call, { type: "function_call_output", call_id: "c", output: "4" }];
+    expect(read({ input })).toMatchObject({ dropped: ["input[1]"], request: { turns: [{ role: "user" }, { role: "assistant", parts: [{ kind: "tool_call" }] }, { role: "user", parts: [{ kind: "tool_result" }] }] } });
+    expect(statefulFields({ input: [{ type: "item_reference", id: message?.id as string }, { type: "item_reference", id: "rs_68af2c0b7a3c81a2" }] })).toEqual(["input[0]", "input[1]"]);
+  });
+
   test("an absent store is not a wish to store", () => {
     expect(statefulFields({ input: "hi" })).toEqual([]);
     expect(statefulFields({ input: [{ type: "item_reference", id: "a" }], store: true, background: false, prompt: null, conversation: "c" })).toEqual(["conversation", "store", "input[0]"]);

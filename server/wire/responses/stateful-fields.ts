@@ -1,5 +1,8 @@
 import type { JsonObject } from "../document.ts";
-import { objectsOf } from "../openai/loose-fields.ts";
+import { objectsOf, textOf } from "../openai/loose-fields.ts";
+
+/** As ids of items are made here. Whatever was signed of such reasoning is kept by the call it led to, and the rest goes to no vendor. */
+const OWN_REASONING = /^rs_[0-9A-HJKMNP-TV-Z]{26}\d{2,}$/;
 
 /**
  * The fields of a Responses request that lean on what its provider stores, by the caller's names. An absent `store` is
@@ -9,6 +12,6 @@ export function statefulFields(body: JsonObject): string[] {
   const fields: string[] = [];
   for (const name of ["previous_response_id", "conversation", "prompt"]) if (body[name] !== undefined && body[name] !== null) fields.push(name);
   for (const name of ["store", "background"]) if (body[name] === true) fields.push(name);
-  for (const [item, i] of objectsOf(body.input)) if (item.type === "item_reference") fields.push(`input[${i}]`);
+  for (const [item, i] of objectsOf(body.input)) if (item.type === "item_reference" && !OWN_REASONING.test(textOf(item.id) ?? "")) fields.push(`input[${i}]`);
   return fields;
 }

@@ -1,0 +1,12 @@
+import type { Call } from "../governance/call.ts";
+import type { Surface } from "../governance/surface.ts";
+
+/** One address that the clients of two vendors call: Anthropic's always name a version of its API, Google's never do. */
+export function byVendor(anthropic: Surface, google: Surface): Surface {
+  const of = (call: Call | null) => (call === null || call.headers.get("anthropic-version") === null ? google : anthropic);
+  return {
+    read: (call, body) => of(call).read(call, body),
+    refusal: (refusal, call) => of(call).refusal(refusal, call),
+    streamError: (refusal, call, last) => of(call).streamError(refusal, call, last),
+  };
+}

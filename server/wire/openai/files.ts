@@ -1,0 +1,26 @@
+import type { FilePart } from "../conversation/request.ts";
+import { isTextType } from "../text-documents.ts";
+
+/** Where the media type's own second half is not the extension. */
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  "application/msword": "doc",
+  "application/vnd.ms-excel": "xls",
+  "application/vnd.ms-powerpoint": "ppt",
+  "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx",
+  "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx",
+  "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx",
+};
+
+/** OpenAI goes by a file's extension and refuses one without; titles of documents elsewhere have none. */
+export function fileName({ name, mediaType }: FilePart): string {
+  if (name !== null && /\.[a-z]\w{0,7}$/i.test(name)) return name;
+  const type = mediaType?.split(";")[0]?.trim().toLowerCase() ?? "";
+  return `${name ?? "document"}.${EXTENSIONS[type] ?? /^\w+\/(\w{1,8})$/.exec(type)?.[1] ?? "pdf"}`;
+}
+
+/** The source of a file, which of a text is its words under its name: chat completions take no text as a file. */
+export function plainSource({ name, mediaType, source }: FilePart): FilePart["source"] {
+  const text = "text" in source ? source.text : "base64" in source && isTextType(mediaType ?? "") ? Buffer.from(source.base64, "base64").toString("utf8") : null;
+  if (text === null) return source;
+  return { text: name === null ? text : `${name}:\n\n${text}` };
+}
