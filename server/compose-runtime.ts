@@ -33,6 +33,7 @@ import { MemberHealth } from "./governance/routing/member-health.ts";
 import { runAccess } from "./governance/runs/run-access.ts";
 import { cancelMarked } from "./governance/tools/cancellation.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
+import { endSession, endSessions } from "./governance/tools/session-pool.ts";
 import { toolMemory } from "./governance/tools/tool-memory.ts";
 import { recordedCredentials } from "./governance/tools/upstream-credentials.ts";
 import type { Clock } from "./kernel/clock.ts";
@@ -136,8 +137,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const answersPruner = every(ANSWERS_PRUNED_MS, "prune_semantic_cache", () => storedAnswers.prune(), log);
   const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
-  const toolsMemory = toolMemory();
-  const sessionNotes = await SessionNotes.open({ connection, secrets, log, cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark) });
+  const toolsMemory = toolMemory((session) => void endSession(session, send));
+  const sessionNotes = await SessionNotes.open({ connection, secrets, log, cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark), ended: (name) => void endSessions(name, { send, memory: toolsMemory }) });
   const road = new Road({
     storedAnswers,
     judgeModel: config.judgeModel ?? null,
@@ -196,6 +197,7 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     follower,
     async close() {
       await Promise.all([usesWriter, answersPruner, sweep, scrub, listeners, ...limitWorkers].map((worker) => worker.stop()));
+      await endSessions(null, { send, memory: toolsMemory });
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();

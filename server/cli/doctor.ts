@@ -1,4 +1,4 @@
-import { accessSync, closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync, readSync, statfsSync, statSync } from "node:fs";
+import { accessSync, closeSync, constants, existsSync, fstatSync, lstatSync, openSync, readFileSync, readSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
@@ -12,7 +12,8 @@ import { secretBox } from "../kernel/secrets.ts";
 import { listChains } from "../ledger/chain-facts.ts";
 import { verifyChain } from "../ledger/chains.ts";
 import { bucketState } from "../ledger/checkpoint-bucket.ts";
-import { listSegments } from "../ledger/segments.ts";
+import { KEPT_FREE_BYTES } from "../ledger/journal.ts";
+import { journalFiles, listSegments } from "../ledger/segments.ts";
 import { listSigningKeys } from "../ledger/signing-keys.ts";
 import { ensuredUntil } from "../store/audit-retention.ts";
 import type { Database } from "../store/database.ts";
@@ -112,10 +113,11 @@ function* examineFiles(config: Configuration): Generator<Finding> {
   const journal = join(config.dataDir, "journal");
   const segments = existsSync(journal) ? listSegments(journal) : [];
   const bytes = segments.reduce((sum, segment) => sum + segment.size, 0);
-  const { bavail, bsize } = statfsSync(config.dataDir);
+  const free = journalFiles.free(existsSync(journal) ? journal : config.dataDir);
   const room = Math.max(0, config.auditJournalMaxBytes - bytes);
   yield finding("ok", "journal", `${segments.length} segment(s), ${Math.ceil(bytes / MIB)} MiB of ${Math.round(config.auditJournalMaxBytes / MIB)} it may take`);
-  yield finding(bavail * bsize < room ? "warning" : "ok", "disk", `${Math.round((bavail * bsize) / MIB)} MiB free${bavail * bsize < room ? `, less than the ${Math.round(room / MIB)} MiB the journal may still take while the database is away` : ""}`);
+  if (free < KEPT_FREE_BYTES) yield finding("wrong", "disk", `${Math.floor(free / MIB)} MiB free: a gateway refuses calls below ${KEPT_FREE_BYTES / MIB} MiB`);
+  else yield finding(free < room ? "warning" : "ok", "disk", `${Math.round(free / MIB)} MiB free${free < room ? `, less than the ${Math.round(room / MIB)} MiB the journal may still take while the database is away` : ""}`);
 }
 
 /** What stops a start; that nothing is wrong with it needs no line. */

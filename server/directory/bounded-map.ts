@@ -2,9 +2,12 @@
 export class BoundedMap<K, V> {
   private readonly entries = new Map<K, V>();
   private readonly capacity: number;
+  private readonly forgotten: (value: V) => void;
 
-  constructor(capacity: number) {
+  /** `forgotten` is told what had to go for something newer. */
+  constructor(capacity: number, forgotten: (value: V) => void = () => undefined) {
     this.capacity = capacity;
+    this.forgotten = forgotten;
   }
 
   get(key: K): V | undefined {
@@ -26,8 +29,11 @@ export class BoundedMap<K, V> {
     this.entries.delete(key);
     this.entries.set(key, value);
     if (this.entries.size > this.capacity) {
-      const oldest = this.entries.keys().next();
-      if (!oldest.done) this.entries.delete(oldest.value);
+      const oldest = this.entries.entries().next();
+      if (oldest.done) return;
+      const [oldKey, old] = oldest.value;
+      this.entries.delete(oldKey);
+      this.forgotten(old);
     }
   }
 

@@ -53,6 +53,6 @@ test.each([" postgres://me:hunter2@pg.example/gatehouse", "mysql://me:hunter2@pg
   expect(refusal({ DATABASE_URL: url })).toBe("DATABASE_URL must be an address such as postgres://user:password@postgres.example:5432/gatehouse");
 });
 
-test.each([" https://gateway.example", "https://gateway.example ", "https://me:hunter2@gateway.example", "https://gateway.example?a", "gateway.example"])("GW_PUBLIC_URL may not be %s: it is made part of other addresses as it is", (url) => {
+test.each([" https://gateway.example", "https://gateway.example ", "https://me:hunter2@gateway.example", "https://gateway.example?a", "gateway.example", "https://gateway.example/?", "https://gateway.example#", "https://@gateway.example", "https:\\\\gateway.example", "https://gateway.example\\a", "https:gateway.example"])("GW_PUBLIC_URL may not be %s: it is made part of other addresses as it is", (url) => {
   expect(refusal({ GW_PUBLIC_URL: url })).toStartWith("GW_PUBLIC_URL must be an address such as https://gateway.example");
 });

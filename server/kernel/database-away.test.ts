@@ -25,6 +25,12 @@ test("a connection that is lost between two statements of a transaction is a dat
   expect([(thrown as Error).message, isDatabaseAway(thrown)]).toEqual([expect.any(String), true]);
 });
 
+test("a database whose disk is full is away", async () => {
+  const thrown: unknown = await sql`DO $$ BEGIN RAISE disk_full; END $$`.execute(database.db).catch((error: unknown) => error);
+  expect(thrown).toMatchObject({ code: "53100" });
+  expect(isDatabaseAway(thrown)).toBe(true);
+});
+
 test("what was asked wrongly is not", async () => {
   const thrown: unknown = await sql`SELECT nothing`.execute(database.db).catch((error: unknown) => error);
   expect(thrown).toBeInstanceOf(Error);

@@ -1,9 +1,8 @@
 /** Spaces around an address pass `URL`, which drops them, but not what the text is made part of. */
 export const isAddress = (text: string): boolean => !/\s/.test(text) && URL.canParse(text);
 
-/** Of HTTP, and nothing but a place: no user, query or fragment. */
-export function isWebAddress(text: string): boolean {
-  if (!isAddress(text)) return false;
-  const { protocol, username, password, search, hash } = new URL(text);
-  return /^https?:$/.test(protocol) && `${username}${password}${search}${hash}` === "";
-}
+/** `URL` is laxer: it takes backslashes for slashes and goes without them, and shows an empty user, query or fragment as none. */
+const PLACE = /^https?:\/\/[^/@\\?#]+(?:\/[^\\?#]*)?$/i;
+
+/** Of HTTP, and nothing but a place that more of a path can be written behind: no user, query or fragment, not even an empty one. */
+export const isWebAddress = (text: string): boolean => isAddress(text) && PLACE.test(text);

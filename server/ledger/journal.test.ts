@@ -1,4 +1,4 @@
-import { expect, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { readFileSync, statSync } from "node:fs";
 import { JournalFailed, openJournal, type Journal, type JournalOptions } from "./journal.ts";
 import { readRecord } from "./record.ts";
@@ -105,6 +105,78 @@ test("when full, no call is let in, but those begun can be sealed", () => {
   expect(journal.unshippedBytes).toBeLessThanOrEqual(60_000);
   journal.free(journal.written);
   expect(journal.accepting()).toBe(true);
+  journal.close();
+});
+
+test("a disk that fills up is noticed before a write fails, and calls go on once there is room", async () => {
+  let free = 64 * 1024 * 1024;
+  let now = 0;
+  using clock = spyOn(performance, "now").mockImplementation(() => now);
+  const log = recordedLog();
+  const { journal, directory } = open({ log, files: { ...journalFiles, free: () => free } });
+  expect(journal.accepting()).toBe(true);
+  journal.begin("a", line("a"));
+  free = 15 * 1024 * 1024;
+  now += 1_000;
+  expect([journal.accepting(), journal.failed]).toEqual([false, null]);
+  journal.seal("a", line("a"));
+  await journal.synced();
+  expect(recordsOf(directory, 1)).toEqual(["H", "B:a", "R:a"]);
+  // So little is not worth a segment.
+  expect(journal.makeRoom()).toBe(false);
+  journal.seal("b", line("b", 70_000));
+  expect(journal.makeRoom()).toBe(true);
+  expect(listSegments(directory).map(({ number }) => number)).toEqual([1, 2]);
+  expect(journal.makeRoom()).toBe(false);
+  free = 64 * 1024 * 1024;
+  now += 1_000;
+  expect([journal.accepting(), journal.makeRoom()]).toEqual([true, false]);
+  expect(log.events.map(({ event }) => event)).toEqual(["audit_journal_disk_full", "audit_journal_disk_has_room"]);
+  expect(clock).toHaveBeenCalled();
+  journal.close();
+});
+
+test("what was let in is recorded on a disk that others filled to the last byte: the ballast gives way, and is taken again", async () => {
+  let left = Number.POSITIVE_INFINITY;
+  let now = 0;
+  using clock = spyOn(performance, "now").mockImplementation(() => now);
+  const full = () => Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  const files: JournalFiles = {
+    ...journalFiles,
+    free: () => left,
+    fill(_, bytes) {
+      if (left < bytes) throw full();
+      left -= bytes;
+    },
+    remove(path) {
+      if (path.endsWith("ballast")) left += 4 * 1024 * 1024;
+      else journalFiles.remove(path);
+    },
+    write(fd, bytes) {
+      if (left < bytes.length) throw full();
+      left -= bytes.length;
+      return journalFiles.write(fd, bytes);
+    },
+  };
+  const { journal, directory } = open({ files });
+  expect(journal.accepting()).toBe(true);
+  journal.begin("a", line("a"));
+  left = 0;
+  journal.seal("a", line("a"));
+  journal.checkpoint(line("c"));
+  await journal.synced();
+  expect(recordsOf(directory, 1)).toEqual(["H", "B:a", "R:a", "C:c"]);
+  expect([journal.accepting(), journal.makeRoom(), journal.failed]).toEqual([false, false, null]);
+  left = 64 * 1024 * 1024;
+  now += 1_000;
+  expect([journal.accepting(), journal.makeRoom()]).toEqual([true, false]);
+  expect(left).toBe(60 * 1024 * 1024);
+  // Twice is too much for it.
+  left = 0;
+  journal.begin("d", line("d"));
+  left = 0;
+  expect(() => journal.begin("e", line("e"))).toThrow(JournalFailed);
+  expect(clock).toHaveBeenCalled();
   journal.close();
 });
 

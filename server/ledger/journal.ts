@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync } from "node:fs";
 import type { Log } from "../kernel/log.ts";
+import { BALLAST_BYTES, ballastIn } from "./ballast.ts";
 import { groupSync } from "./group-sync.ts";
 import { encodeRecord, mostRecordBytes, type RecordType } from "./record.ts";
 import { segmentPath, type JournalFiles, type Position, type Segment } from "./segments.ts";
@@ -41,6 +42,8 @@ export interface Journal {
   accepting(calls?: number): boolean;
   /** Begins a new segment, so that what stands in the one before can be forgotten once it is shipped. */
   rotate(): void;
+  /** To be called now and then: takes the ballast again that was given up; where the disk is short of room, begins a new segment if that may help. True when it did. */
+  makeRoom(): boolean;
   /** Forgets segments before the position, whose rows are in the database. */
   free(shipped: Position): void;
   fail(reason: string, error: unknown): void;
@@ -60,6 +63,13 @@ interface Marker extends Position {
 
 const FIRST_GUESS_OF_ROW_BYTES = 8 * 1024;
 const PENDING_BYTES = 256 * 1024;
+/** Left on the disk for calls under way and for what a start writes. */
+export const KEPT_FREE_BYTES = 16 * 1024 * 1024;
+/** What others write to the disk is noticed after this long. */
+const FREE_KNOWN_MS = 100;
+const WORTH_FREEING_BYTES = 64 * 1024;
+const LEAST_TO_ROTATE_BYTES = 1024 * 1024;
+const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
 const UNSYNCED = "the journal could not be brought to stable storage";
 
 /** Begins a new segment; the caller has made sure that no other writer is at work in the directory. */
@@ -82,6 +92,10 @@ export function openJournal(options: JournalOptions): Journal {
   // Records not yet handed to the system. They count as written in every position and size.
   const pending = Buffer.allocUnsafe(PENDING_BYTES);
   let pendingEnd = 0;
+  const ballast = ballastIn(directory, files);
+  let freeBytes = Number.POSITIVE_INFINITY;
+  let freeLookedAt = Number.NEGATIVE_INFINITY;
+  let short = false;
   let failed: string | null = null;
   let closed = false;
   let stable: Position = { segment: options.number, offset: 0 };
@@ -97,10 +111,20 @@ export function openJournal(options: JournalOptions): Journal {
     if (closed) throw new JournalFailed("the journal is closed");
   }
 
+  function writeSome(bytes: Buffer): number {
+    try {
+      return files.write(fd, bytes);
+    } catch (error) {
+      if (!NO_ROOM.has((error as NodeJS.ErrnoException).code ?? "") || !ballast.drop()) throw error;
+      freeLookedAt = Number.NEGATIVE_INFINITY;
+      return files.write(fd, bytes);
+    }
+  }
+
   function writeFile(bytes: Buffer): void {
     let done = 0;
     try {
-      while (done < bytes.length) done += files.write(fd, done === 0 ? bytes : bytes.subarray(done));
+      while (done < bytes.length) done += writeSome(done === 0 ? bytes : bytes.subarray(done));
     } catch (error) {
       // What was written of the record stays as a torn end, which the next start cuts off.
       fail("a record could not be written", error);
@@ -118,6 +142,7 @@ export function openJournal(options: JournalOptions): Journal {
   function grew(bytes: number): void {
     size += bytes;
     total += bytes;
+    freeBytes -= bytes;
     sizes.set(segment, size);
   }
 
@@ -231,8 +256,30 @@ export function openJournal(options: JournalOptions): Journal {
 
   function accepting(calls = 0): boolean {
     if (failed !== null || closed) return false;
-    // Room is kept for the rows of the calls under way, by twice what rows have measured of late.
-    return unshipped() + (Math.max(calls, markers.size) + 1) * 2 * rowBytes <= options.maxBytes;
+    const coming = comingBytes(calls);
+    const spare = spareBytes();
+    // Told of once, also while calls take what is freed: it is over when there is more than a moment's room.
+    if (short ? spare >= coming + BALLAST_BYTES : spare < coming) noteShort(!short);
+    return spare >= coming && unshipped() + coming <= options.maxBytes;
+  }
+
+  /** What one more call, and those under way, may come to: by twice what rows have measured of late. */
+  const comingBytes = (calls: number) => (Math.max(calls, markers.size) + 1) * 2 * rowBytes;
+
+  /** Bytes of the disk beyond those that are kept; less than none when it is short of room. */
+  function spareBytes(): number {
+    const now = performance.now();
+    if (now - freeLookedAt >= FREE_KNOWN_MS) {
+      freeLookedAt = now;
+      freeBytes = files.free(directory);
+    }
+    return freeBytes - KEPT_FREE_BYTES;
+  }
+
+  function noteShort(isShort: boolean): void {
+    short = isShort;
+    if (short) log.error("audit_journal_disk_full", { directory, free_bytes: freeBytes, kept_free_bytes: KEPT_FREE_BYTES });
+    else log.info("audit_journal_disk_has_room", { free_bytes: freeBytes });
   }
 
   /** Oldest first and none beyond one that stays: a start takes a gap between segments for rows that were lost. */
@@ -251,6 +298,7 @@ export function openJournal(options: JournalOptions): Journal {
     }
   }
 
+  ballast.take();
   beginSegment(options.number);
   carried = size;
 
@@ -285,6 +333,15 @@ export function openJournal(options: JournalOptions): Journal {
     rotate() {
       guard();
       rotate();
+    },
+    makeRoom() {
+      if (failed !== null || closed) return false;
+      const spare = spareBytes() - comingBytes(0);
+      if (spare >= BALLAST_BYTES) ballast.take();
+      // A disk with nothing left takes no segment either.
+      if (spare >= 0 || freeBytes < LEAST_TO_ROTATE_BYTES || size - carried < WORTH_FREEING_BYTES) return false;
+      rotate();
+      return true;
     },
     free(shipped) {
       for (const [number, bytes] of sizes) {

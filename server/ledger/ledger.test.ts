@@ -7,7 +7,7 @@ import { shipAuditRows } from "../store/audit-shipping.ts";
 import { verifyChain } from "./chains.ts";
 import { ChainUnproven } from "./recovery.ts";
 import { JournalDamaged } from "./scan.ts";
-import { listSegments, segmentPath } from "./segments.ts";
+import { journalFiles, listSegments, segmentPath } from "./segments.ts";
 import { asLeftByCrash, callRow, recordedLog, temporaryDirectory, testLedger } from "./test-support.ts";
 import { JournalInUse } from "./writer-lock.ts";
 
@@ -270,6 +270,29 @@ test("a journal that goes on in another database says so, and keeps to its chain
   await (await testLedger(other.db, directory, { log: again })).close();
   expect(again.events.map(({ event }) => event)).not.toContain("audit_chain_unknown_to_database");
   await other.close();
+});
+
+test("a disk filled by rows that are in the database already is freed of them, and calls go on", async () => {
+  const directory = temporaryDirectory();
+  const size = 17 * 1024 * 1024;
+  const used = () => listSegments(directory).reduce((sum, segment) => sum + segment.size, 0);
+  const ledger = await testLedger(database.db, directory, { diskMs: 5, files: { ...journalFiles, free: () => size - used() } });
+  let accepted = 0;
+  for (const deadline = Date.now() + 20_000; accepted < 400 && Date.now() < deadline; ) {
+    if (!ledger.accepting()) {
+      await ledger.shipped();
+      await new Promise((resolve) => setImmediate(resolve));
+      continue;
+    }
+    const row = callRow({ error_message: "x".repeat(4_000) });
+    ledger.begin(row);
+    await ledger.seal(row);
+    accepted++;
+  }
+  expect([accepted, ledger.status().failed]).toEqual([400, null]);
+  expect(used()).toBeLessThan(1024 * 1024);
+  await ledger.close();
+  await expectIntact(ledger.chainId, 400);
 });
 
 test("one directory has one writer", async () => {

@@ -38,6 +38,8 @@ export interface LedgerOptions {
   readonly segmentBytes?: number;
   readonly checkpointMs?: number;
   readonly shipWaitMs?: number;
+  /** How often a disk that is short of room is relieved of rows that are in the database. */
+  readonly diskMs?: number;
   /** How long `close` waits for the database. */
   readonly closeMs?: number;
   readonly files?: JournalFiles;
@@ -97,6 +99,7 @@ export interface Ledger {
 export type CallLedger = Pick<Ledger, "begin" | "seal" | "accepting">;
 
 const SEGMENT_BYTES = 64 * 1024 * 1024;
+const DISK_LOOKED_AT_MS = 1_000;
 
 /**
  * Opens the ledger of this process: heals what a crash left, claims the chain in the database (which must be there),
@@ -177,11 +180,20 @@ export async function openLedger(options: LedgerOptions): Promise<Ledger> {
       shipping.notify();
     }, options.checkpointMs ?? CHECKPOINT_MS);
     timer.unref();
+    const diskTimer = setInterval(() => {
+      try {
+        if (journal.makeRoom()) shipping.notify();
+      } catch (error) {
+        if (!(error instanceof JournalFailed)) throw error;
+      }
+    }, options.diskMs ?? DISK_LOOKED_AT_MS);
+    diskTimer.unref();
 
     let closed: Promise<void> | null = null;
 
     async function close(): Promise<void> {
       clearInterval(timer);
+      clearInterval(diskTimer);
       checkpoints.sign(journal);
       const bound = Promise.withResolvers<void>();
       const alarm = setTimeout(bound.resolve, options.closeMs ?? 5_000);

@@ -1,4 +1,5 @@
-import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, readdirSync, statSync, unlinkSync, writeSync } from "node:fs";
+import { randomFillSync } from "node:crypto";
+import { closeSync, fdatasync, fdatasyncSync, fsyncSync, openSync, readdirSync, statfsSync, statSync, unlinkSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 
 /** A place in the journal: segments count up from 1 and their offsets are bytes. */
@@ -44,6 +45,10 @@ export interface JournalFiles {
   syncDirectory(path: string): void;
   close(fd: number): void;
   remove(path: string): void;
+  /** Writes a file of so many bytes that no file system makes fewer of, over one that is there. */
+  fill(path: string, bytes: number): void;
+  /** Bytes that may still be written on the disk a directory is on; infinite on one that does not say. */
+  free(directory: string): number;
 }
 
 export const journalFiles: JournalFiles = {
@@ -61,4 +66,9 @@ export const journalFiles: JournalFiles = {
   },
   close: closeSync,
   remove: unlinkSync,
+  fill: (path, bytes) => writeFileSync(path, randomFillSync(Buffer.allocUnsafe(bytes)), { mode: 0o600 }),
+  free(directory) {
+    const { blocks, bavail, bsize } = statfsSync(directory);
+    return blocks === 0 ? Number.POSITIVE_INFINITY : bavail * bsize;
+  },
 };

@@ -6,7 +6,7 @@ let owner: Send;
 /** What is done between the question and the answer of a discovery. */
 let meanwhile = async (): Promise<unknown> => undefined;
 
-const found = { dialect: "stateless", protocolVersion: "2026-07-28", serverName: "former", serverVersion: null, capabilities: {}, instructions: null, tools: [], toolIndex: [], prompts: [], resources: [], resourceTemplates: [] } as const;
+const found = { dialect: "stateless", protocolVersion: "2026-07-28", serverName: "former", serverVersion: null, capabilities: {}, instructions: null, handshake: null, tools: [], toolIndex: [], prompts: [], resources: [], resourceTemplates: [] } as const;
 
 beforeAll(async () => {
   plane = await controlPlane({ toolServers: { discover: () => meanwhile().then(() => ({ status: "found", detail: "It answers.", found })) } });

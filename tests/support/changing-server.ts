@@ -63,7 +63,7 @@ export function startChangingServer(dialect: "handshake" | "stateless"): Changin
       const { id, method } = (await request.json()) as { id?: unknown; method: string };
       if (id === undefined) return new Response(null, { status: 202 });
       if (method === "subscriptions/listen" && dialect === "stateless") return stream(id);
-      const result = (method === "server/discover") === (dialect === "stateless") || method.includes("/list") ? results[method] : method === "server/discover" ? undefined : results[method];
+      const result = method === (dialect === "stateless" ? "initialize" : "server/discover") ? undefined : results[method];
       if (result === undefined) return Response.json({ jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } }, { status: dialect === "stateless" ? 404 : 200 });
       return Response.json({ jsonrpc: "2.0", id, result }, method === "initialize" ? { headers: { "mcp-session-id": crypto.randomUUID() } } : {});
     },

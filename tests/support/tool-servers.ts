@@ -53,9 +53,20 @@ function serveFixture(answer: (request: Request) => Promise<Response>): ToolServ
 }
 
 /** A server of the handshake dialect only, on the first official SDK, with sessions. */
-export function startHandshakeServer(options: { version?: string; json?: boolean; reports?: boolean; further?: readonly FurtherTool[] } = {}): ToolServerFixture {
+export function startHandshakeServer(options: HandshakeOptions = {}): ToolServerFixture {
+  return serveFixture(handshakeAnswers(options));
+}
+
+interface HandshakeOptions {
+  readonly version?: string;
+  readonly json?: boolean;
+  readonly reports?: boolean;
+  readonly further?: readonly FurtherTool[];
+}
+
+function handshakeAnswers(options: HandshakeOptions): (request: Request) => Promise<Response> {
   const transports = new Map<string, WebStandardStreamableHTTPServerTransport>();
-  return serveFixture(async (request) => {
+  return async (request) => {
     const id = request.headers.get("mcp-session-id");
     if (id !== null) return transports.get(id)?.handleRequest(request) ?? Response.json({ jsonrpc: "2.0", error: { code: -32001, message: "Session not found" }, id: null }, { status: 404 });
     const transport: WebStandardStreamableHTTPServerTransport = new WebStandardStreamableHTTPServerTransport({
@@ -69,7 +80,14 @@ export function startHandshakeServer(options: { version?: string; json?: boolean
     furtherOf(tools, options.further);
     await tools.connect(transport as never);
     return transport.handleRequest(request);
-  });
+  };
+}
+
+/** A server of both dialects, with sessions in the one that has them. */
+export function startServerOfBoth(): ToolServerFixture {
+  const handshake = handshakeAnswers({});
+  const stateless = createMcpHandler(() => statelessTools(), { legacy: "reject" });
+  return serveFixture((request) => (request.headers.get("mcp-protocol-version") === "2026-07-28" ? stateless.fetch(request) : handshake(request)));
 }
 
 function handshakeTools(version: string): HandshakeServer {

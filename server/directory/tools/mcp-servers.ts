@@ -62,7 +62,7 @@ const withoutSlash = (url: string) => url.replace(/\/+$/, "");
 const UNPROBED: McpServerPatch = { is_healthy: null, health_checked_at: null };
 
 /** What an earlier address was found to be says nothing of a new one. */
-const UNDISCOVERED: McpServerPatch = { ...UNPROBED, dialect: null, protocol_version: null, server_name: null, server_version: null, capabilities: "{}", instructions: null, tool_index: "[]", discovered_at: null };
+const UNDISCOVERED: McpServerPatch = { ...UNPROBED, dialect: null, protocol_version: null, server_name: null, server_version: null, capabilities: "{}", instructions: null, handshake: null, tool_index: "[]", discovered_at: null };
 
 export const mcpServers = records<McpServerRow, McpServerInsert, McpServerPatch, McpServer, McpServerCreate, McpServerUpdate, McpServerQuery, string>({
   resource: "mcp-servers",
@@ -136,6 +136,7 @@ export interface DiscoveredServer {
   readonly serverVersion: string | null;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | null;
+  readonly handshake: ToolServerEntry["handshake"];
   readonly tools: readonly unknown[];
   readonly toolIndex: readonly IndexedTool[];
   readonly prompts: readonly unknown[];
@@ -165,6 +166,7 @@ export async function recordDiscovery(write: Write, tenantId: string, id: string
     server_version: found.serverVersion,
     capabilities: JSON.stringify(found.capabilities),
     instructions: found.instructions,
+    handshake: found.handshake === null ? null : JSON.stringify(found.handshake),
     tool_index: JSON.stringify(found.toolIndex),
     discovered_at: write.now,
     is_healthy: true,

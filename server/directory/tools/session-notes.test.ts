@@ -14,14 +14,15 @@ let connection: DatabaseConnection;
 let one: SessionNotes;
 let other: SessionNotes;
 const cancelled: string[] = [];
+const ended: string[] = [];
 
 beforeAll(async () => {
   database = await testDatabase();
   connection = openDatabase(database.url, { log });
   await sql`INSERT INTO tenants (id, name, data_retention) VALUES ('t', 't', '{}'), ('u', 'u', '{}')`.execute(database.db);
   const parts = { connection, secrets: secretBox(Buffer.alloc(32, 1)), log };
-  one = await SessionNotes.open({ ...parts, cancelled: () => undefined });
-  other = await SessionNotes.open({ ...parts, cancelled: (mark) => void cancelled.push(mark) });
+  one = await SessionNotes.open({ ...parts, cancelled: () => undefined, ended: () => undefined });
+  other = await SessionNotes.open({ ...parts, cancelled: (mark) => void cancelled.push(mark), ended: (name) => void ended.push(name) });
 });
 afterAll(async () => {
   await Promise.all([one.stop(), other.stop()]);
@@ -79,6 +80,7 @@ test("a session of which nothing was ever said is over everywhere once its calle
   expect(await other.said(silent)).toMatchObject({ level: null, ended: false });
   await one.end(silent);
   await until(async () => (await other.said(silent)).ended);
+  expect(ended).toContain(one.nameOf(silent));
 });
 
 test("what a lost connection did not tell is read when it is back", async () => {

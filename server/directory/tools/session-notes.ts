@@ -49,9 +49,9 @@ export class SessionNotes {
   private readonly known = new BoundedMap<string, Said & { readonly version: number }>(MOST_SESSIONS);
   private readonly followed = new Map<string, Followed>();
   private readonly channel: Channel;
-  private readonly parts: { readonly connection: DatabaseConnection; readonly secrets: SecretBox; readonly log: Log; readonly cancelled: (mark: string) => void };
+  private readonly parts: { readonly connection: DatabaseConnection; readonly secrets: SecretBox; readonly log: Log; readonly cancelled: (mark: string) => void; readonly ended: (name: string) => void };
 
-  /** `cancelled` is told the mark of a request that was cancelled at another process, or at this one. */
+  /** `cancelled` is told the mark of a request that was cancelled at another process, or at this one; `ended` the name of a session that is over. */
   static async open(parts: SessionNotes["parts"]): Promise<SessionNotes> {
     const notes = new SessionNotes(parts);
     await notes.channel.start();
@@ -145,6 +145,11 @@ export class SessionNotes {
     await tellCancelled(this.parts.connection.db, mark);
   }
 
+  /** What the session is called where its own text may not stand. */
+  nameOf(session: NotedSession): string {
+    return this.refOf(session).session;
+  }
+
   private refOf({ tenantId, token }: NotedSession): SessionRef {
     return { tenantId, session: this.parts.secrets.hmac("mcp-session-notes", `${tenantId}\n${token}`) };
   }
@@ -153,6 +158,7 @@ export class SessionNotes {
   private take({ session }: SessionRef, row: ToolSessionRow | undefined): void {
     if (row === undefined) return;
     const { version, ended } = row;
+    if (ended) this.parts.ended(session);
     if (version >= (this.known.get(session)?.version ?? -1)) this.known.set(session, { version, level: row.log_level, ended });
     const one = this.followed.get(session);
     if (one === undefined || version <= one.version) return;
@@ -175,6 +181,7 @@ export class SessionNotes {
     if (notice.cancelled !== undefined) return this.parts.cancelled(notice.cancelled);
     const { session, version, level, ended } = notice;
     if (session === undefined || version === undefined) return;
+    if (ended === true) this.parts.ended(session);
     if (version > (this.known.get(session)?.version ?? -1)) this.known.set(session, { version, level: level ?? null, ended: ended ?? false });
     const one = this.followed.get(session);
     if (one !== undefined && version > one.version) void this.read(one.ref);

@@ -22,6 +22,8 @@ export interface ToolServerEntry {
   readonly serverVersion: string | null;
   readonly capabilities: Readonly<Record<string, unknown>>;
   readonly instructions: string | null;
+  /** What a stateless server is to clients of the handshake dialect, where it has sessions for them itself. */
+  readonly handshake: Pick<ToolServerEntry, "protocolVersion" | "capabilities" | "instructions"> | null;
   /** As the last discovery found them. */
   readonly tools: ReadonlyMap<string, IndexedTool>;
 }
@@ -36,6 +38,11 @@ export interface VirtualServerEntry {
 }
 
 export type McpServerPolicyRow = TenantPolicyRows["mcp_servers"][number];
+
+/** The server as it is to callers of a dialect: one with sessions of its own needs nobody between them. */
+export function servedIn(dialect: "handshake" | "stateless", server: ToolServerEntry): ToolServerEntry {
+  return dialect === "handshake" && server.handshake !== null ? { ...server, ...server.handshake, dialect } : server;
+}
 
 export function endpointUrl(baseUrl: string, path: string): string {
   return `${baseUrl.replace(/\/+$/, "")}${path === "" || path.startsWith("/") ? path : `/${path}`}`;
@@ -58,6 +65,7 @@ export function toolServerEntry(row: McpServerPolicyRow, credential: string | nu
     serverVersion: row.server_version,
     capabilities: row.capabilities,
     instructions: row.instructions,
+    handshake: row.handshake,
     tools: new Map(row.tool_index.map((tool) => [tool.name, tool])),
   };
 }

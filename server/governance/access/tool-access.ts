@@ -1,3 +1,4 @@
+import { servedIn } from "../../directory/tools/tool-server-entry.ts";
 import { mayUseTool, restrictsTools } from "../../directory/tools/tool-access.ts";
 import type { GroupScope } from "../../directory/snapshot.ts";
 import { type Refusal, refuse } from "../../kernel/errors.ts";
@@ -28,7 +29,7 @@ const MEGABYTE = 1024 * 1024;
 const METHODS_WITHOUT_MESSAGE = "a request that is no message of the protocol";
 
 function ofServer(scope: GroupScope, tool: ToolReference): ToolRoute | Refusal {
-  const target = targetOf(scope, tool.serverId);
+  const target = targetOf(scope, tool.serverId, tool.dialect);
   if (target === null) return refuse("tool_server_not_found");
   if (target === "not_granted") return refuse("tool_server_not_allowed");
   if (target === "disabled") return refuse("tool_server_disabled");
@@ -43,7 +44,7 @@ function ofVirtualServer(scope: GroupScope, tool: ToolReference): ToolRoute | Re
   if (!virtual.groupIds.some((id) => scope.grantingGroups.has(id))) return refuse("tool_server_not_allowed");
   if (!virtual.enabled) return refuse("tool_server_disabled");
   const targets = virtual.members.flatMap(({ serverId, slug }) => {
-    const target = targetOf(scope, serverId);
+    const target = targetOf(scope, serverId, tool.dialect);
     return target === null || typeof target === "string" ? [] : [{ ...target, slug }];
   });
   // Tasks are not carried on by a virtual server, which says so of the method and not of the task.
@@ -63,12 +64,13 @@ function mayReadInterface({ server, access }: Omit<ToolTarget, "slug">, capabili
   return bringing.length === 0 || bringing.some(({ name }) => mayUseTool(access, name));
 }
 
-function targetOf(scope: GroupScope, id: string): Omit<ToolTarget, "slug"> | "not_granted" | "disabled" | null {
-  const server = scope.tenant.toolServers.get(id);
-  if (server === undefined) return null;
+function targetOf(scope: GroupScope, id: string, dialect: ToolReference["dialect"]): Omit<ToolTarget, "slug"> | "not_granted" | "disabled" | null {
+  const found = scope.tenant.toolServers.get(id);
+  if (found === undefined) return null;
   const access = scope.tools.get(id);
   if (access === undefined) return "not_granted";
-  if (!server.enabled) return "disabled";
+  if (!found.enabled) return "disabled";
+  const server = servedIn(dialect, found);
   const limits = scope.tenant.policies.effective(scope.groupId, "mcp_limits", id);
   const most = (path: string) => (limits.get(path) as number | undefined) ?? null;
   const seconds = most("execution.timeout_seconds");

@@ -23,7 +23,7 @@ export function appResourceDispatch(parts: ToolParts): AppResourceDispatch {
     call.row.server_id = server.id;
     call.row.mcp_method = "resources/read";
     call.row.mcp_capability_name = uri.slice(0, 1000);
-    const sender = { version: STATELESS_VERSION, capabilities: APPS_HOST, clientInfo: { name: "gatehouse", version: "1" }, logLevel: null };
+    const sender = { version: STATELESS_VERSION, capabilities: APPS_HOST, clientInfo: { name: "gatehouse", version: "1" }, logLevel: null, session: null };
     const errand: Errand = {
       server,
       method: "resources/read",

@@ -6,6 +6,7 @@ import type { Capability } from "../../wire/mcp/capability.ts";
 import { isStatelessVersion, logsAt, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { mirroredHeaders } from "../../wire/mcp/headers.ts";
 import { writeParamHeaders } from "../../wire/mcp/param-headers.ts";
+import { progressTokenOf, underOwnToken, withProgressToken } from "../../wire/mcp/progress.ts";
 import { requestText, type RpcId } from "../../wire/mcp/rpc.ts";
 import type { Call } from "../call.ts";
 import { callerToken } from "../authorization/caller-token.ts";
@@ -19,7 +20,7 @@ import { keepFeed } from "./session-feed.ts";
 import { dropSession, forgotSession, JSON_AND_EVENTS, pooledSession, type PooledSession, sessionHeaders, versionOf } from "./session-pool.ts";
 import { principalOf, type ToolParts } from "./tool-parts.ts";
 import { refusesCredential } from "./upstream-credentials.ts";
-import { finalMessage, isEventStream, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
+import { finalMessage, isEventStream, messagesToAnswer, type UpstreamMessage, upstreamMessages } from "./upstream-messages.ts";
 
 /** One request to a server, in whichever dialect the server speaks. */
 export interface Ask {
@@ -100,7 +101,7 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   const { capabilities, clientInfo } = ask.sender;
   const unrecorded = departure(call, server.url, requestText(ask.id, ask.method, ask.params), parts);
   if (unrecorded !== null) return unrecorded;
-  const session = await pooledSession(server, { owner: await sessionOwner(call, server, parts), capabilities, clientInfo, headers: credentials }, parts);
+  const session = await pooledSession(server, { owner: await sessionOwner(call, server, ask.sender, parts), capabilities, clientInfo, headers: credentials }, parts);
   if (isRefusal(session)) return session;
   call.row.server_version ??= versionOf(session);
   // Many calls share the session, and each needs an id of its own in it.
@@ -114,14 +115,16 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   // To hang up does not end the request in this dialect: the server has to be told.
   const { abort, detach, end } = linkedAbort(call, () => void tell(requestText(null, "notifications/cancelled", JSON.stringify({ requestId: id, reason: "the caller hung up" }))));
   const aside = new Aside();
-  session.exchanges.add(aside.hear);
+  session.exchanges.set(id, aside.hear);
   const over = () => {
-    session.exchanges.delete(aside.hear);
+    session.exchanges.delete(id);
     end();
   };
-  if (ASKING.some((capability) => capabilities[capability] !== undefined)) await keepFeed(session, server, credentials, parts);
+  const params = handshakeParams(ask.params);
+  const tokened = withProgressToken(params, params === null ? undefined : (JSON.parse(params) as JsonObject), id);
+  if (tokened !== null || ASKING.some((capability) => capabilities[capability] !== undefined && !ask.method.endsWith("/list"))) await keepFeed(session, server, credentials, parts);
   if (ask.sender.logLevel !== null) await setLevel(session, ask.sender.logLevel, post);
-  const response = await post(requestText(id, ask.method, handshakeParams(ask.params)), abort);
+  const response = await post(requestText(id, ask.method, tokened?.params ?? params), abort);
   if (isRefusal(response)) {
     over();
     return response;
@@ -133,15 +136,28 @@ async function askHandshake(call: Call, server: ToolServerEntry, ask: Ask, parts
   }
   const refusal = await refusalOf(call, server, response, parts);
   if (refusal !== null) over();
-  return refusal ?? { messages: aside.between(upstreamMessages(response)), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
+  const readOn = async (lastEventId: string) => {
+    const more = await parts.send({ url: server.url, method: "GET", headers: { ...headers, accept: "text/event-stream", "last-event-id": lastEventId }, abort, timeoutMs: server.timeoutMs });
+    if (isRefusal(more)) return null;
+    if (more.ok && isEventStream(more)) return more;
+    await more.body?.cancel().catch(() => undefined);
+    return null;
+  };
+  const messages = aside.between(messagesToAnswer(response, id, readOn, abort.signal));
+  return refusal ?? { messages: tokened === null ? messages : underOwnTokens(messages, id, tokened.own), id, session, serverInfo: session.serverInfo, abort, detach, end: over, respond: tell };
+}
+
+async function* underOwnTokens(messages: AsyncGenerator<UpstreamMessage, void>, id: number, own: string): AsyncGenerator<UpstreamMessage, void> {
+  for await (const message of messages) yield progressTokenOf(message.value) === id ? { ...message, text: underOwnToken(message.text, own) } : message;
 }
 
 /**
- * Whose a session with a server is. One begun with one account is not gone on with in another, whatever the server keeps
+ * Whose a session with a server is: what a server keeps in it is for one session of a caller's, where the caller has
+ * such, else for whoever calls as the same principal. One begun with one account is not gone on with in another, whatever the server keeps
  * in it.
  */
-export async function sessionOwner(call: Call, server: ToolServerEntry, { authorization }: Pick<ToolParts, "authorization">): Promise<string> {
-  const principal = principalOf(call);
+export async function sessionOwner(call: Call, server: ToolServerEntry, { session }: Pick<Sender, "session">, { authorization }: Pick<ToolParts, "authorization">): Promise<string> {
+  const principal = session === null ? principalOf(call) : `${principalOf(call)}\n${session}`;
   // A token of the caller's own is in the name of its sessions anyway; then nothing kept is used, nor looked for.
   if (server.authType !== "oauth" || call.identity === null || callerToken(server, call) !== null) return principal;
   const tokens = await heldTokens(authorization, principalOfIdentity(call.identity), server);

@@ -13,6 +13,8 @@ export const SESSION_PURPOSE = "mcp-session";
 export interface CallerSession {
   readonly value: JsonObject;
   readonly noted: NotedSession;
+  /** By which it is known beside its own text, which is a credential. */
+  readonly name: string;
   readonly said: Said;
 }
 
@@ -24,7 +26,7 @@ export async function callerSession(call: Call, serverId: string, { secrets, not
   if (value === null) return refuse("session_not_found");
   const noted = { tenantId: call.identity?.tenantId ?? "", token };
   const said = await notes.said(noted);
-  return said.ended ? refuse("session_not_found") : { value, noted, said };
+  return said.ended ? refuse("session_not_found") : { value, noted, said, name: notes.nameOf(noted) };
 }
 
 /** Refuses a call that will not get anywhere in its session, before it costs anything that is good once. */

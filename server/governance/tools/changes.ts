@@ -23,7 +23,7 @@ export interface Changes {
   close(): void;
 }
 
-const NOTHING: ChangeFilter = { tools: false, prompts: false, resources: false, uris: [] };
+const NOTHING: ChangeFilter = { tools: false, prompts: false, resources: false, uris: [], logs: false };
 
 /** Listens to a server on behalf of the call, until it is closed or the call ends. A refusal when it cannot be reached. */
 export async function openChanges(call: Call, server: ToolServerEntry, filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes | Refusal> {
@@ -31,7 +31,7 @@ export async function openChanges(call: Call, server: ToolServerEntry, filter: C
 }
 
 async function statelessChanges(call: Call, server: ToolServerEntry, filter: ChangeFilter, sender: Sender, parts: ToolParts): Promise<Changes | Refusal> {
-  const wanted = tellable(filter, server.capabilities);
+  const wanted = { ...tellable(filter, server.capabilities), logs: false };
   if (!asksForSomething(wanted)) return silence(call);
   const params = JSON.stringify({ notifications: writeFilter(wanted) });
   const asked = await askServer(call, server, { method: "subscriptions/listen", params, capability: null, arguments: undefined, sender: { ...sender, logLevel: null }, id: "listen" }, parts);
@@ -70,7 +70,7 @@ async function handshakeChanges(call: Call, server: ToolServerEntry, filter: Cha
   const unrecorded = departure(call, server.url, null, parts);
   if (unrecorded !== null) return unrecorded;
   const join = async () => {
-    const session = await pooledSession(server, { owner: await sessionOwner(call, server, parts), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
+    const session = await pooledSession(server, { owner: await sessionOwner(call, server, sender, parts), capabilities: sender.capabilities, clientInfo: sender.clientInfo, headers: credentials }, parts);
     if (isRefusal(session)) return session;
     const wanted = tellable(filter, session.capabilities);
     const joined = asksForSomething(wanted) ? await joinFeed(session, server, credentials, (message) => tellsOf(wanted, message), call.abort.signal, parts) : null;
@@ -127,8 +127,8 @@ async function takes(call: Call, server: ToolServerEntry, method: string, uri: s
   }
 }
 
-function asksForSomething({ tools, prompts, resources, uris }: ChangeFilter): boolean {
-  return tools || prompts || resources || uris.length > 0;
+function asksForSomething({ tools, prompts, resources, uris, logs }: ChangeFilter): boolean {
+  return tools || prompts || resources || logs || uris.length > 0;
 }
 
 /** Of a server that tells nothing. */

@@ -32,7 +32,7 @@ export async function definitionNow(call: Call, request: ToolRequest, { server: 
   // The row tells of the call, and not of what is asked on its behalf.
   const { requestContent, row: { request_content_hash: hash } } = call;
   const own = server.dialect === "handshake" && request.envelope === null ? upstreamSession(parts.secrets, `${principalOf(call)}\n${server.id}`, call.headers.get("mcp-session-id") ?? "") : null;
-  const pages = own === null ? await wholeList(call, "tools/list", server, { version: STATELESS_VERSION, capabilities: {}, clientInfo: null, logLevel: null }, parts) : await listInSession(call, server, own.id, parts);
+  const pages = own === null ? await wholeList(call, "tools/list", server, { version: STATELESS_VERSION, capabilities: {}, clientInfo: null, logLevel: null, session: null }, parts) : await listInSession(call, server, own.id, parts);
   call.requestContent = requestContent;
   call.row.request_content_hash = hash;
   if (pages !== null && !Array.isArray(pages)) throw new Refused(pages);

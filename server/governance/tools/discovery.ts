@@ -1,6 +1,6 @@
 import type { DiscoveredServer } from "../../directory/tools/mcp-servers.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
-import { reasonOf } from "../../kernel/errors.ts";
+import { reasonOf, type Refusal } from "../../kernel/errors.ts";
 import { storableValue } from "../../kernel/storable.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../wire/document.ts";
@@ -12,7 +12,7 @@ import { listedTools } from "../../wire/mcp/tool-definitions.ts";
 import { statelessParams } from "../../wire/mcp/bridge.ts";
 import { describeServer, type ServerAuthorization } from "../authorization/describe-server.ts";
 import { isRefusal } from "../surface.ts";
-import { pooledSession, sessionHeaders } from "./session-pool.ts";
+import { endSession, pooledSession, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import { toolMemory } from "./tool-memory.ts";
 import { finalMessage, isEventStream, upstreamMessages } from "./upstream-messages.ts";
 
@@ -94,27 +94,39 @@ class Probe {
     if (mutual !== version && !again) return this.stateless(mutual, true);
     const meta = isObject(result._meta) ? result._meta[META.serverInfo] : undefined;
     let id = 1;
-    return this.found("stateless", mutual, meta, result, async (method, params) => {
+    const discovery = await this.found("stateless", mutual, meta, result, async (method, params) => {
       const listed = await ask(method, params, id);
       if (isRefusal(listed) || !listed.ok) return null;
       return (await finalMessage(upstreamMessages(listed), id++))?.value.result ?? null;
     });
+    return discovery.status === "found" ? { ...discovery, found: { ...discovery.found, handshake: await this.besides() } } : discovery;
+  }
+
+  /** What a stateless server is to clients of the other dialect; null when it has no sessions for them: then the gateway's carry more. */
+  private async besides(): Promise<DiscoveredServer["handshake"]> {
+    const session = await this.session(this.send);
+    if (isRefusal(session) || session.id === null) return null;
+    await endSession(session, this.send, this.abort);
+    const { version, capabilities, instructions } = session;
+    return isStatelessVersion(version) ? null : (storableValue({ protocolVersion: version, capabilities, instructions: longestInstructions(instructions) }) as DiscoveredServer["handshake"]);
+  }
+
+  private session(send: ToolServerSend): Promise<PooledSession | Refusal> {
+    const inTime: ToolServerSend = (request) => send({ ...request, abort: this.abort });
+    return pooledSession(this.server, { owner: "discovery", capabilities: {}, clientInfo: CLIENT, headers: this.credential() }, { send: inTime, memory: toolMemory() });
   }
 
   async handshake(): Promise<Discovery> {
     // A probe of the head first: what refuses or fails is told apart from what is no server of the protocol.
-    const headers = this.credential();
-    const memory = toolMemory();
     const seen: { status: number; response: Response | null } = { status: 0, response: null };
-    const send: ToolServerSend = async (request) => {
-      const response = await this.send({ ...request, abort: this.abort });
+    const session = await this.session(async (request) => {
+      const response = await this.send(request);
       if (!isRefusal(response) && seen.response === null) {
         seen.status = response.status;
         seen.response = response;
       }
       return response;
-    };
-    const session = await pooledSession(this.server, { owner: "discovery", capabilities: {}, clientInfo: CLIENT, headers }, { send, memory });
+    });
     if (isRefusal(session)) {
       if (seen.status === 401 || seen.status === 403) return this.unauthorized();
       return { status: "inconclusive", detail: seen.status === 0 ? session.message : `The server answered ${seen.status} and spoke neither dialect.` };
@@ -126,10 +138,7 @@ class Probe {
       if (isRefusal(response) || !response.ok) return null;
       return (await finalMessage(upstreamMessages(response), id))?.value.result ?? null;
     });
-    if (session.id !== null) {
-      const ended = await this.send({ url: this.server.url, method: "DELETE", headers: { ...headers, ...inSession }, abort: this.abort, timeoutMs: this.timeoutMs });
-      if (!isRefusal(ended)) await ended.body?.cancel().catch(() => undefined);
-    }
+    await endSession(session, this.send, this.abort);
     return discovery;
   }
 
@@ -163,7 +172,8 @@ class Probe {
         serverName: text(serverInfo.name),
         serverVersion: text(serverInfo.version),
         capabilities,
-        instructions: typeof result.instructions === "string" ? result.instructions.slice(0, 20_000) : null,
+        instructions: typeof result.instructions === "string" ? longestInstructions(result.instructions) : null,
+        handshake: null,
         tools,
         toolIndex: listedTools(tools),
         prompts: (await list("prompts", "prompts/list", "prompts")) ?? [],
@@ -197,6 +207,10 @@ class Probe {
   private post(body: string, headers: Record<string, string>) {
     return this.send({ url: this.server.url, method: "POST", headers: { ...JSON_AND_EVENTS, ...this.credential(), ...headers }, body, abort: this.abort, timeoutMs: this.timeoutMs });
   }
+}
+
+function longestInstructions(instructions: string | null): string | null {
+  return instructions?.slice(0, 20_000) ?? null;
 }
 
 function mayHoldMessage(response: Response): boolean {

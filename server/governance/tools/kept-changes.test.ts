@@ -3,7 +3,7 @@ import { refuse } from "../../kernel/errors.ts";
 import type { Changes } from "./changes.ts";
 import { keptChanges } from "./kept-changes.ts";
 
-const TOOLS = { tools: true, prompts: false, resources: false, uris: [] };
+const TOOLS = { tools: true, prompts: false, resources: false, uris: [], logs: false };
 const CHANGED = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
 
 test("a server is listened to again however opening fails meanwhile, and one that is open is closed with the rest", async () => {

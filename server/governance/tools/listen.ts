@@ -3,7 +3,7 @@ import { type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import type { Sender } from "../../wire/mcp/bridge.ts";
 import { type ChangeFilter, readFilter, together, writeFilter } from "../../wire/mcp/changes.ts";
-import { META } from "../../wire/mcp/dialect.ts";
+import { DEFAULT_LOG_LEVEL, logsAt, META } from "../../wire/mcp/dialect.ts";
 import { resultText, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { PASSED_STREAM } from "../../wire/stream.ts";
 import type { Call } from "../call.ts";
@@ -35,7 +35,7 @@ export async function* listened(message: RpcMessage, sender: Sender, open: OpenC
   return resultText(message.id, JSON.stringify({ resultType: "complete", _meta: mark }));
 }
 
-/** The stream a session of the handshake dialect hears changes on: of all lists, and of the resources it subscribed to. */
+/** The stream a session of the handshake dialect hears changes on: of all lists, and of the resources it subscribed to; and of the logs. */
 export function sessionStream(call: Call, session: NotedSession, sender: Sender, open: OpenChanges, { notes }: Pick<ToolParts, "notes">): Answer {
   const changes = sessionChanges(call, session, sender, open, notes);
   const upstream = new ReadableStream<Uint8Array>(
@@ -60,7 +60,7 @@ async function* sessionChanges(call: Call, session: NotedSession, sender: Sender
       const other = new Promise<void>((resolve) => {
         resubscribe = resolve;
       });
-      const members = await open({ tools: true, prompts: true, resources: true, uris: following.uris() }, sender);
+      const members = await open({ tools: true, prompts: true, resources: true, uris: following.uris(), logs: true }, sender);
       if (isRefusal(members)) return;
       let again = false;
       void other.then(() => {
@@ -68,7 +68,7 @@ async function* sessionChanges(call: Call, session: NotedSession, sender: Sender
         for (const member of members) member.close();
       });
       try {
-        yield* merged(members);
+        for await (const change of merged(members)) if (await isWanted(change, session, notes)) yield change;
       } finally {
         for (const member of members) member.close();
       }
@@ -77,6 +77,11 @@ async function* sessionChanges(call: Call, session: NotedSession, sender: Sender
   } finally {
     following.stop();
   }
+}
+
+/** Of logs, what the session's caller asked for by now. */
+async function isWanted({ method, params }: JsonObject, session: NotedSession, notes: SessionNotes): Promise<boolean> {
+  return method !== "notifications/message" || logsAt(isObject(params) ? params.level : undefined, (await notes.said(session)).level ?? DEFAULT_LOG_LEVEL);
 }
 
 /** Of all of them, as they come. One is read on only when what it told was taken. */

@@ -1,5 +1,6 @@
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { JsonObject } from "../../wire/document.ts";
+import { progressTokenOf } from "../../wire/mcp/progress.ts";
 import { isRefusal } from "../surface.ts";
 import { dropSession, isForgotten, type PooledSession, sessionHeaders } from "./session-pool.ts";
 import type { ToolParts } from "./tool-parts.ts";
@@ -143,8 +144,10 @@ function openFeed(session: PooledSession, server: ToolServerEntry, credentials: 
       for await (const message of upstreamMessages(response)) {
         const { value } = message;
         if (typeof value.method !== "string") continue;
-        if (value.id === undefined) for (const listener of listeners) listener.hear(message);
-        else for (const hear of [...session.exchanges].slice(0, 1)) hear(message);
+        const token = progressTokenOf(value);
+        if (typeof token === "number") session.exchanges.get(token)?.(message);
+        else if (value.id === undefined) for (const listener of listeners) listener.hear(message);
+        else for (const hear of [...session.exchanges.values()].slice(0, 1)) hear(message);
       }
     } catch {
       // It broke off: who listens sees the end and may listen again.

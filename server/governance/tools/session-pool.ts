@@ -1,3 +1,4 @@
+import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import { reasonOf, type Refusal, refuse } from "../../kernel/errors.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
@@ -12,9 +13,15 @@ import type { ToolParts } from "./tool-parts.ts";
 const TIMEOUT_MS = 30_000;
 export const JSON_AND_EVENTS = { "content-type": "application/json", accept: "application/json, text/event-stream" };
 
-/** One session with a handshake server, shared by the calls of one principal with the same capabilities. */
+/**
+ * One session with a handshake server: that of one session of a caller, or shared by the calls of one principal without
+ * sessions that have the same capabilities.
+ */
 export interface PooledSession {
   readonly key: string;
+  readonly url: string;
+  /** What it was begun with. */
+  readonly headers: Readonly<Record<string, string>>;
   readonly id: string | null;
   readonly version: string;
   readonly serverInfo: JsonObject | null;
@@ -27,8 +34,8 @@ export interface PooledSession {
   over: boolean;
   /** Its server has no stream for what it tells unasked. */
   feedless: boolean;
-  /** Hear what the server asks of the session: the requests under way in it, oldest first. */
-  readonly exchanges: Set<(message: UpstreamMessage) => void>;
+  /** The requests under way in it by their ids, oldest first: they hear what the server asks of the session, and of their progress. */
+  readonly exchanges: Map<number, (message: UpstreamMessage) => void>;
   readonly subscriptions: ResourceSubscriptions;
 }
 
@@ -64,6 +71,39 @@ export function dropSession(session: PooledSession, { memory }: Pick<ToolParts, 
   memory.sessions.delete(session.key);
   // A server may give a session up and leave its stream open, on which nothing comes any more.
   memory.feeds.get(session.key)?.abort.abort("session_over");
+}
+
+const FAREWELL_MS = 2_000;
+
+/** Tells the server that its session is not needed any more. Whether it takes that is its own business. Never rejects. */
+export async function endSession(session: PooledSession, send: ToolServerSend, abort = new AbortController()): Promise<void> {
+  if (session.id === null) return;
+  const response = await send({ url: session.url, method: "DELETE", headers: { ...session.headers, ...sessionHeaders(session) }, abort, timeoutMs: FAREWELL_MS });
+  if (!isRefusal(response)) await response.body?.cancel().catch(() => undefined);
+}
+
+const FAREWELLS_AT_ONCE = 16;
+
+/** Ends the sessions that are kept for a session of a caller, by its name, or all there are. Takes two seconds at most. */
+export async function endSessions(name: string | null, { send, memory }: Pick<ToolParts, "send" | "memory">): Promise<void> {
+  const keys = [...memory.sessions.keys()].filter((key) => name === null || key.includes(name));
+  if (keys.length === 0) return;
+  const abort = new AbortController();
+  const late = Promise.withResolvers<undefined>();
+  const timer = setTimeout(() => {
+    abort.abort("no_farewell");
+    late.resolve(undefined);
+  }, FAREWELL_MS);
+  const end = async () => {
+    for (let key = keys.pop(); key !== undefined && !abort.signal.aborted; key = keys.pop()) {
+      const session = (await Promise.race([memory.sessions.get(key), late.promise])) as PooledSession | Refusal | undefined;
+      if (session === undefined || isRefusal(session)) continue;
+      dropSession(session, { memory });
+      await endSession(session, send, abort);
+    }
+  };
+  await Promise.all(Array.from({ length: FAREWELLS_AT_ONCE }, end));
+  clearTimeout(timer);
 }
 
 /** Whether the server does not know the session (any more): some say so as a bad request. */
@@ -106,6 +146,8 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
     if (!isObject(result) || typeof result.protocolVersion !== "string") return refuse("upstream_invalid_response", "The tool server did not take the handshake.", { reason: `initialize was answered ${response.status}` });
     const session: PooledSession = {
       key,
+      url: server.url,
+      headers: terms.headers,
       id: response.headers.get("mcp-session-id"),
       version: result.protocolVersion,
       serverInfo: isObject(result.serverInfo) ? result.serverInfo : null,
@@ -115,7 +157,7 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
       logLevel: null,
       over: false,
       feedless: false,
-      exchanges: new Set(),
+      exchanges: new Map(),
       subscriptions: new Map(),
     };
     const told = await send({ url: server.url, method: "POST", headers: { ...headers, ...sessionHeaders(session) }, body: requestText(null, "notifications/initialized", null), abort, timeoutMs });

@@ -5,7 +5,7 @@ import { isStorableText } from "../../kernel/storable.ts";
 import { isObject, type JsonObject } from "../../wire/document.ts";
 import { carriedClientCapabilities, type Sender, withoutTasks } from "../../wire/mcp/bridge.ts";
 import { isTaskMethod } from "../../wire/mcp/capability.ts";
-import { goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, newInStateless, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
+import { DEFAULT_LOG_LEVEL, goneFromStateless, HANDSHAKE_VERSIONS, isLogLevel, META, newInStateless, STATELESS_VERSION } from "../../wire/mcp/dialect.ts";
 import { errorText, resultText, type RpcId, type RpcMessage } from "../../wire/mcp/rpc.ts";
 import { abortReason, type Call } from "../call.ts";
 import { type Answer, isRefusal, ownAnswer, type WholeAnswer } from "../surface.ts";
@@ -32,8 +32,6 @@ export interface SynthesizedServer {
   readonly changes: OpenChanges;
 }
 
-/** What a caller of the handshake dialect gets that never said which logs it wants. */
-const DEFAULT_LOG_LEVEL = "info";
 /** Characters. */
 const LONGEST_URI = 2_048;
 
@@ -51,7 +49,7 @@ async function serveStateless(call: Call, { message, envelope }: ToolRequest, se
     return wholeAnswer(call, resultText(id, JSON.stringify(result)), "stateless");
   }
   if (goneFromStateless(message.method ?? "") || isTaskMethod(message.method)) return refuse("rpc_method_not_found");
-  const sender: Sender = { version: envelope.version, capabilities: carriedClientCapabilities(envelope.capabilities), clientInfo: envelope.clientInfo, logLevel: envelope.logLevel };
+  const sender: Sender = { version: envelope.version, capabilities: carriedClientCapabilities(envelope.capabilities), clientInfo: envelope.clientInfo, logLevel: envelope.logLevel, session: null };
   return relayed(call, message.method === "subscriptions/listen" ? listened(message, sender, server.changes) : server.carry(message, sender, null), "stateless");
 }
 
@@ -62,13 +60,14 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
   if (isRefusal(session)) return session;
   const spoken = call.headers.get("mcp-protocol-version");
   if (spoken !== null && !(HANDSHAKE_VERSIONS as readonly string[]).includes(spoken)) return refuse("rpc_invalid_request", `MCP-Protocol-Version is none of those with sessions: ${HANDSHAKE_VERSIONS.join(", ")}.`);
-  const { value, noted, said } = session;
+  const { value, noted, said, name } = session;
   const { token } = noted;
   const sender: Sender = {
     version: String(value.version),
     capabilities: carriedClientCapabilities(isObject(value.capabilities) ? value.capabilities : {}),
     clientInfo: isObject(value.client) ? value.client : null,
     logLevel: said.level ?? DEFAULT_LOG_LEVEL,
+    session: name,
   };
   if (message === null) {
     if (call.request.method === "GET") return sessionStream(call, noted, sender, server.changes, parts);
@@ -90,6 +89,7 @@ async function serveHandshake(call: Call, { message }: ToolRequest, server: Synt
     if (!isLogLevel(level)) return refuse("rpc_invalid_params", "params.level must be one of the protocol's log levels.");
     return (await unnoted(() => parts.notes.setLogLevel(noted, level))) ?? empty();
   }
+  if ((message.method === "resources/subscribe" || message.method === "resources/unsubscribe") && !(isObject(server.capabilities.resources) && server.capabilities.resources.subscribe === true)) return wholeAnswer(call, notServed(message.id), "handshake");
   if (message.method === "resources/subscribe" || message.method === "resources/unsubscribe") return (await subscribed(message, noted, parts)) ?? empty();
   call.whenEnded.push(cancellableRequest(parts, token, message.id ?? "", call.abort));
   return relayed(call, cancellable(call, server.carry(message, sender, token)), "handshake");

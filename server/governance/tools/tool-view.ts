@@ -11,7 +11,7 @@ const WITHHELD = { code: REFUSED, message: "The answer was withheld: a guardrail
  * The view of what is sent to a tool server: its texts are those of the arguments, and those of the answers to what the
  * server asked of its caller, each replaceable in place.
  */
-export function toolView({ target, message, capability }: ToolRequest): RequestView {
+export function toolView({ target, message, envelope, capability }: ToolRequest): RequestView {
   const changed = () => message?.document.touch("params");
   const texts = (): readonly TextSlot[] => {
     const slots: TextSlot[] = [];
@@ -29,7 +29,7 @@ export function toolView({ target, message, capability }: ToolRequest): RequestV
   };
   return {
     ...EMPTY_VIEW,
-    tool: { kind: target.kind, serverId: target.id, method: message?.method ?? null, listens: message?.method == null || message.method === "subscriptions/listen", capability, arguments: message?.params.arguments },
+    tool: { kind: target.kind, serverId: target.id, dialect: envelope === null ? "handshake" : "stateless", method: message?.method ?? null, listens: message?.method == null || message.method === "subscriptions/listen", capability, arguments: message?.params.arguments },
     texts,
     content: () => message?.document.text() ?? "",
     get inputCharacters() {

@@ -13,8 +13,14 @@ export function isEventStream(response: Response): boolean {
   return response.headers.get("content-type")?.toLowerCase().startsWith("text/event-stream") === true;
 }
 
+/** How far a stream was read whose server numbers its events, and when it may be read on. */
+interface StreamPlace {
+  lastEventId: string | null;
+  retryMs: number | null;
+}
+
 /** The messages of an answer in order, whichever way it was sent. What is no message is passed over. Throws when the answer breaks off. */
-export async function* upstreamMessages(response: Response): AsyncGenerator<UpstreamMessage, void> {
+export async function* upstreamMessages(response: Response, place: StreamPlace | null = null): AsyncGenerator<UpstreamMessage, void> {
   if (!isEventStream(response)) {
     yield* messagesOf(new TextDecoder().decode(await readAnswerBody(response)));
     return;
@@ -28,7 +34,9 @@ export async function* upstreamMessages(response: Response): AsyncGenerator<Upst
       const { done, value } = await reader.read();
       const frames = done ? [cutter.rest()] : cutter.push(value);
       for (const frame of frames) {
-        const data = frameData(decoder.decode(frame));
+        const event = decoder.decode(frame);
+        if (place !== null) notePlace(event, place);
+        const data = frameData(event);
         if (data !== null) yield* messagesOf(data);
       }
       if (done) return;
@@ -36,6 +44,50 @@ export async function* upstreamMessages(response: Response): AsyncGenerator<Upst
   } finally {
     void reader.cancel().catch(() => undefined);
   }
+}
+
+const RETRY_MS = 1_000;
+const MOST_RETRY_MS = 30_000;
+
+function notePlace(event: string, place: StreamPlace): void {
+  const id = /^id: ?(.*)$/m.exec(event)?.[1]?.trim();
+  if (id !== undefined && id !== "") place.lastEventId = id;
+  const retry = /^retry: ?(\d+)\s*$/m.exec(event)?.[1];
+  if (retry !== undefined) place.retryMs = Math.min(Number(retry), MOST_RETRY_MS);
+}
+
+/**
+ * The messages up to the answer to one request, of a server that may end the stream of a long one before: where it
+ * numbers its events, `readOn` is asked for what comes behind the last of them, for as long as there is such a stream.
+ */
+export async function* messagesToAnswer(response: Response, id: RpcId, readOn: (lastEventId: string) => Promise<Response | null>, signal: AbortSignal): AsyncGenerator<UpstreamMessage, void> {
+  const place: StreamPlace = { lastEventId: null, retryMs: null };
+  for (let part: Response | null = response; part !== null; ) {
+    try {
+      for await (const message of upstreamMessages(part, place)) {
+        yield message;
+        if (answers(message.value, id)) return;
+      }
+    } catch (error) {
+      if (place.lastEventId === null || signal.aborted) throw error;
+    }
+    if (place.lastEventId === null) return;
+    await afterwards(place.retryMs ?? RETRY_MS, signal);
+    part = signal.aborted ? null : await readOn(place.lastEventId);
+  }
+}
+
+function afterwards(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    signal.addEventListener("abort", over, { once: true });
+    if (signal.aborted) over();
+  });
 }
 
 function* messagesOf(given: string): Generator<UpstreamMessage, void> {

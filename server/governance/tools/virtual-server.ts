@@ -59,7 +59,7 @@ function capabilitiesOf(targets: readonly ToolTarget[]): JsonObject {
   const all: Record<string, JsonObject> = { tools: {} };
   for (const { server } of targets) {
     for (const [name, value] of Object.entries(carriedCapabilities(server.capabilities))) {
-      if (name !== "tools" && name !== "prompts" && name !== "resources" && name !== "completions") continue;
+      if (name !== "tools" && name !== "prompts" && name !== "resources" && name !== "completions" && name !== "logging") continue;
       const said = (all[name] ??= {});
       for (const what of ["listChanged", "subscribe"]) if (isObject(value) && value[what] === true) said[what] = true;
     }

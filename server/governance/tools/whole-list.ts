@@ -27,7 +27,7 @@ export async function allPages(page: (cursor: string | null, number: number) => 
 export function wholeList(call: Call, method: string, server: ToolServerEntry, sender: Sender, parts: ToolParts): Promise<JsonObject[] | Refusal | null> {
   return allPages(async (cursor, number) => {
     const parsed: JsonObject = cursor === null ? {} : { cursor };
-    const relay = carry(call, { server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${number}`, dialect: server.dialect ?? "handshake", sender: { ...sender, capabilities: {} }, session: null, gate: async () => null, edit: () => null }, parts);
+    const relay = carry(call, { server, method, params: JSON.stringify(parsed), parsed, capability: null, id: `${method} ${number}`, dialect: server.dialect ?? "handshake", sender, session: null, gate: async () => null, edit: () => null }, parts);
     const answer = await last(relay);
     if (typeof answer !== "string") return answer;
     const { result } = JSON.parse(answer) as JsonObject;

@@ -1,4 +1,4 @@
-import type { Json, JsonWithDefault, NullableStamp, Stamp, WithDefault } from "./columns.ts";
+import type { Json, JsonWithDefault, NullableJson, NullableStamp, Stamp, WithDefault } from "./columns.ts";
 
 /** The tables of tool servers and of approvals. */
 
@@ -33,6 +33,8 @@ export interface McpServerTable {
   server_version: string | null;
   capabilities: JsonWithDefault<Record<string, unknown>>;
   instructions: string | null;
+  /** Of a stateless server that has sessions for clients of the handshake dialect itself. */
+  handshake: NullableJson<{ protocolVersion: string; capabilities: Record<string, unknown>; instructions: string | null }>;
   tool_index: JsonWithDefault<IndexedTool[]>;
   discovered_at: NullableStamp;
   is_healthy: boolean | null;

@@ -153,6 +153,7 @@ function unregistered(url: string, baseUrl: string, authType: ToolServerEntry["a
     serverVersion: null,
     capabilities: {},
     instructions: null,
+    handshake: null,
     tools: new Map(),
   };
 }

@@ -49,10 +49,12 @@ export interface Sender {
   readonly capabilities: JsonObject;
   readonly clientInfo: JsonObject | null;
   readonly logLevel: string | null;
+  /** A name of the session it has with the gateway; null of a sender without one. */
+  readonly session: string | null;
 }
 
 /** `params` of a handshake request for a stateless server. */
-export function statelessParams(params: string | null, sender: Sender): string {
+export function statelessParams(params: string | null, sender: Omit<Sender, "session">): string {
   const given = params ?? "{}";
   const own: JsonObject = {
     [META.version]: sender.version,

@@ -7,6 +7,8 @@ export interface ChangeFilter {
   readonly resources: boolean;
   /** Addresses of single resources. */
   readonly uris: readonly string[];
+  /** What the server tells a session of its logs: only handshake servers do. */
+  readonly logs: boolean;
 }
 
 const METHODS = { "notifications/tools/list_changed": "tools", "notifications/prompts/list_changed": "prompts", "notifications/resources/list_changed": "resources" } as const;
@@ -16,7 +18,7 @@ export function readFilter(notifications: unknown): ChangeFilter | null {
   if (!isObject(notifications)) return null;
   const { toolsListChanged, promptsListChanged, resourcesListChanged, resourceSubscriptions = [] } = notifications;
   if (!Array.isArray(resourceSubscriptions) || !resourceSubscriptions.every((uri) => typeof uri === "string")) return null;
-  return { tools: toolsListChanged === true, prompts: promptsListChanged === true, resources: resourcesListChanged === true, uris: resourceSubscriptions };
+  return { tools: toolsListChanged === true, prompts: promptsListChanged === true, resources: resourcesListChanged === true, uris: resourceSubscriptions, logs: false };
 }
 
 export function writeFilter({ tools, prompts, resources, uris }: ChangeFilter): JsonObject {
@@ -31,11 +33,12 @@ export function tellable(filter: ChangeFilter, capabilities: Readonly<Record<str
     prompts: filter.prompts && can("prompts", "listChanged"),
     resources: filter.resources && can("resources", "listChanged"),
     uris: can("resources", "subscribe") ? filter.uris : [],
+    logs: filter.logs && isObject(capabilities.logging),
   };
 }
 
 export function together(filters: readonly ChangeFilter[]): ChangeFilter {
-  return { tools: filters.some(({ tools }) => tools), prompts: filters.some(({ prompts }) => prompts), resources: filters.some(({ resources }) => resources), uris: [...new Set(filters.flatMap(({ uris }) => uris))] };
+  return { tools: filters.some(({ tools }) => tools), prompts: filters.some(({ prompts }) => prompts), resources: filters.some(({ resources }) => resources), uris: [...new Set(filters.flatMap(({ uris }) => uris))], logs: filters.some(({ logs }) => logs) };
 }
 
 /** That all of it may have changed. */
@@ -48,6 +51,7 @@ export function allOf(filter: ChangeFilter): JsonObject[] {
 export function tellsOf(filter: ChangeFilter, message: JsonObject): boolean {
   const list = METHODS[message.method as keyof typeof METHODS] as "tools" | "prompts" | "resources" | undefined;
   if (list !== undefined) return filter[list];
+  if (message.method === "notifications/message") return filter.logs;
   const uri = message.method === "notifications/resources/updated" && isObject(message.params) ? message.params.uri : undefined;
   return typeof uri === "string" && filter.uris.some((wanted) => uri === wanted || uri.startsWith(`${wanted.replace(/\/$/, "")}/`));
 }

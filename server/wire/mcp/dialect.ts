@@ -58,6 +58,9 @@ export function newInStateless(method: string | null): boolean {
   return method === "server/discover" || method === "subscriptions/listen";
 }
 
+/** What a caller of the handshake dialect gets that never said which logs it wants. */
+export const DEFAULT_LOG_LEVEL = "info";
+
 const LEVELS = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
 export function isLogLevel(level: unknown): level is string {

@@ -154,7 +154,7 @@ describe("tool definitions", () => {
 
 test("a filter of changes is read as it was written, and lets nothing else by", () => {
   fc.assert(
-    fc.property(fc.record({ tools: fc.boolean(), prompts: fc.boolean(), resources: fc.boolean(), uris: fc.array(fc.webUrl()) }), (filter) => {
+    fc.property(fc.record({ tools: fc.boolean(), prompts: fc.boolean(), resources: fc.boolean(), uris: fc.array(fc.webUrl()), logs: fc.constant(false) }), (filter) => {
       expect(readFilter(writeFilter(filter))).toEqual(filter);
       for (const list of ["tools", "prompts", "resources"] as const) expect(tellsOf(filter, { method: `notifications/${list}/list_changed` })).toBe(filter[list]);
       for (const uri of filter.uris) expect(tellsOf(filter, { method: "notifications/resources/updated", params: { uri } })).toBe(true);
