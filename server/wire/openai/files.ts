@@ -1,5 +1,5 @@
 import type { FilePart } from "../conversation/request.ts";
-import { isTextType } from "../text-documents.ts";
+import { isTextFile } from "../text-documents.ts";
 
 /** Where the media type's own second half is not the extension. */
 const EXTENSIONS: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export function fileName({ name, mediaType }: FilePart): string {
 
 /** The source of a file, which of a text is its words under its name: chat completions take no text as a file. */
 export function plainSource({ name, mediaType, source }: FilePart): FilePart["source"] {
-  const text = "text" in source ? source.text : "base64" in source && isTextType(mediaType ?? "") ? Buffer.from(source.base64, "base64").toString("utf8") : null;
+  const text = "text" in source ? source.text : "base64" in source && isTextFile(mediaType ?? "", null) ? Buffer.from(source.base64, "base64").toString("utf8") : null;
   if (text === null) return source;
   return { text: name === null ? text : `${name}:\n\n${text}` };
 }
