@@ -445,3 +445,20 @@ test("an event whose lines end with CR alone does not wait for the next", async 
   proceed();
   await stream.until('"id":5,"result"');
 });
+
+test("a server that wants an argument in another header than it did is listed and asked once more", async () => {
+  let header = "Region";
+  const tool = () => ({ name: "place", inputSchema: { type: "object", properties: { where: { type: "string", "x-mcp-header": header } } } });
+  const { id, server } = await serve("moves its headers", "stateless", (message, request) => {
+    if (message?.method === "tools/list") return { resultType: "complete", ttlMs: 0, cacheScope: "private", tools: [tool()] };
+    if (message?.method !== "tools/call") return undefined;
+    if (request.headers.get(`mcp-param-${header}`) === "north") return { resultType: "complete", content: [{ type: "text", text: header }] };
+    return Response.json({ jsonrpc: "2.0", id: message.id, error: { code: -32020, message: "the header is missing" } }, { status: 400 });
+  });
+  const session = await sessionAt(id);
+  const call = () => post(at(id), team.apiKey, inSession(1, "tools/call", { name: "place", arguments: { where: "north" } }), session);
+  expect((await call()).body.result.content[0].text).toBe("Region");
+  header = "Zone";
+  expect((await call()).body.result.content[0].text).toBe("Zone");
+  expect(server.seen.filter(({ text }) => text.includes("tools/call")).length).toBe(3);
+});
