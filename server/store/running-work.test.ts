@@ -28,7 +28,7 @@ async function planOf(work: (db: TestDatabase["db"]) => Promise<unknown>, settin
 test.each([
   ["approvals", expireApprovals],
   ["alerts", resolveExpired],
-  ["notifications", (db: Database) => forgetExpiredNotifications(db, new Date())],
+  ["notifications", (db: TestDatabase["db"]) => forgetExpiredNotifications(db, new Date())],
 ])("%s that are over are found without reading those that have long been over", async (_name, work) => {
   const plan = await planOf(work, "SET LOCAL enable_seqscan = off");
   expect(plan).toMatch(/Index Cond: \(expires_at </);
