@@ -4,6 +4,7 @@ import { testDatabase, type TestDatabase } from "../../tests/support/database.ts
 import { resolveExpired } from "./alerts.ts";
 import { approvalPage, expireApprovals } from "./approvals.ts";
 import { forgetExpiredNotifications } from "./notifications.ts";
+import { pruneOrphanTokens } from "./oauth-tokens.ts";
 import { sweepRuns } from "./runs.ts";
 
 let database: TestDatabase;
@@ -13,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-/** The plan of the only statement that `work` makes; a moment stands in for its parameters. */
+/** The plan of the first statement that `work` makes; a moment stands in for parameters nothing else is given for. */
 async function planOf(work: (db: TestDatabase["db"]) => Promise<unknown>, settings: string, standIns: readonly string[] = []): Promise<string> {
   statements = [];
   await work(database.db);
@@ -56,4 +57,17 @@ test("what a person sees of the approvals of a tenant is found by who they are a
   const plan = await planOf((on) => approvalPage(on, "tenant 1", { now: new Date(), visibleTo }, { limit: 50, offset: 0 }), "SET LOCAL jit = off", ["'tenant 1'", `'${person}'`, `'{${group}}'`, `'{${group}}'`, "0", "50", "0"]);
   for (const index of ["approvals_requester", "approvals_requester_group", "approvals_approvers"]) expect(plan).toMatch(new RegExp(`Bitmap Index Scan on ${index} `));
   expect(plan).not.toContain("Seq Scan");
+});
+
+test("tokens whose holder is gone are found with one look at the holders, not one for each token", async () => {
+  statements = [];
+  await pruneOrphanTokens(database.db);
+  const texts = [...statements];
+  expect(texts.length).toBe(2);
+  for (const text of texts) {
+    const plan = await sql<{ "QUERY PLAN": string }>`EXPLAIN ${sql.raw(text)}`.execute(database.db);
+    const lines = plan.rows.map((row) => row["QUERY PLAN"]).join("\n");
+    expect(lines).toContain("Anti Join");
+    expect(lines).not.toContain("SubPlan");
+  }
 });

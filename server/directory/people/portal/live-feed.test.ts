@@ -29,3 +29,29 @@ test("whoever leaves when they are told keeps nobody from being told", async () 
   await connection.close();
   await database.close();
 });
+
+test("what a crossing tells thousands costs a look-up for each who has the portal open, and none for the others", async () => {
+  const database = await testDatabase();
+  const log = jsonLog("error");
+  const statements: string[] = [];
+  const connection = openDatabase(database.url, { log, max: 2, onQuery: (text) => statements.push(text) });
+  const people = Array.from({ length: 500 }, () => crypto.randomUUID());
+  await database.db.insertInto("tenants").values({ id: "t", name: "t", display_name: null, data_retention: JSON.stringify({}), default_judge_model_id: null }).execute();
+  await database.db.insertInto("end_users").values(people.map((id) => ({ id, tenant_id: "t", username: id, password_hash: "-" }))).execute();
+  const feed = new LiveFeed({ connection, users: undefined as never, snapshots: undefined as never, clock: systemClock(), log });
+  await feed.start();
+
+  const told: unknown[] = [];
+  const last = Promise.withResolvers<void>();
+  feed.follow({ tenantId: "t", userId: people.at(-1) as string, tell: ({ data }) => (told.push((data as { id: string }).id), told.length === 2 ? last.resolve() : undefined), end: () => undefined });
+  const notify = (ids: readonly string[], name: string) => database.db.insertInto("notifications").values(ids.map((end_user_id, i) => ({ id: `${name} ${i}`, tenant_id: "t", end_user_id, notification_type: "t", title: "t", body: "b" }))).execute();
+  await notify(people, "crossing");
+  await notify(people.slice(-1), "last");
+  await last.promise;
+  expect(told).toEqual(["crossing 499", "last 0"]);
+  expect(statements.length).toBe(2);
+
+  await feed.stop();
+  await connection.close();
+  await database.close();
+});

@@ -33,6 +33,8 @@ interface Told {
   readonly kind: string;
   readonly tenant_id: string;
   readonly id: string;
+  /** Of a notification: whose it is. */
+  readonly user_id?: string;
 }
 
 /**
@@ -106,7 +108,8 @@ export class LiveFeed {
     else if (told.kind === "approval") await this.passApproval(told, users);
   }
 
-  private async passNotification({ tenant_id: tenantId, id }: Told, users: ReadonlyMap<string, ReadonlySet<Follower>>): Promise<void> {
+  private async passNotification({ tenant_id: tenantId, id, user_id: userId }: Told, users: ReadonlyMap<string, ReadonlySet<Follower>>): Promise<void> {
+    if (userId !== undefined && !users.has(userId)) return;
     const row = await notificationById(this.parts.connection.db, tenantId, id);
     if (row === undefined) return;
     const event: FeedEvent = { name: "notification", data: readNotification(row) };

@@ -23,3 +23,12 @@ CREATE INDEX notifications_approval ON notifications ((metadata->>'approval_id')
 CREATE INDEX approvals_requester ON approvals (requester_id);
 CREATE INDEX approvals_requester_group ON approvals (requester_group_id);
 CREATE INDEX approvals_approvers ON approvals USING gin (approver_group_ids);
+
+-- A notification is one person's: a crossing tells thousands, and who has no portal open is to cost no look-up.
+CREATE FUNCTION tell_portal_of_person() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM pg_notify('gatehouse_portal', json_build_object('kind', 'notification', 'tenant_id', NEW.tenant_id, 'id', NEW.id, 'user_id', NEW.end_user_id)::text);
+  RETURN NULL;
+END $$;
+DROP TRIGGER notifications_told ON notifications;
+CREATE TRIGGER notifications_told AFTER INSERT ON notifications FOR EACH ROW EXECUTE FUNCTION tell_portal_of_person();
