@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import type { ToolServerEntry } from "../../directory/tools/tool-server-entry.ts";
 import type { ToolServerSend } from "../../upstreams/tool-servers/send.ts";
-import { endIdleSessions, type PooledSession, pooledSession } from "./session-pool.ts";
+import { endAllSessions, endIdleSessions, type PooledSession, pooledSession } from "./session-pool.ts";
 import { toolMemory } from "./tool-memory.ts";
 
 const DAY_MS = 86_400_000;
@@ -25,4 +25,13 @@ test("a session in which nothing went on for a day is ended at its server, and o
   expect(seen).toEqual(["session 1"]);
   expect((await sessionOf("left")).id).toBe("session 3");
   expect((await sessionOf("busy")).id).toBe("session 2");
+});
+
+test("a server that does not answer keeps nobody from stopping for more than two seconds", async () => {
+  const send: ToolServerSend = () => new Promise(() => undefined);
+  const kept = { send, memory: toolMemory() };
+  void pooledSession({ id: "mcp-1", url: "https://tools.example/mcp", timeoutMs: 60_000 } as ToolServerEntry, { owner: "one", capabilities: {}, clientInfo: null, headers: {} }, kept);
+  const from = performance.now();
+  await endAllSessions(kept);
+  expect(performance.now() - from).toBeLessThan(10_000);
 });

@@ -129,7 +129,9 @@ async function endSessions({ send, memory }: KeptSessions, keys: string[]): Prom
       await endSession(session, send, abort);
     }
   };
-  await Promise.all(Array.from({ length: FAREWELLS_AT_ONCE }, end));
+  // A session that is only being begun is not waited for longer either.
+  const late = new Promise((resolve) => abort.signal.addEventListener("abort", resolve, { once: true }));
+  await Promise.race([late, Promise.all(Array.from({ length: FAREWELLS_AT_ONCE }, end))]);
   clearTimeout(timer);
 }
 
