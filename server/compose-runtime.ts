@@ -33,7 +33,7 @@ import { MemberHealth } from "./governance/routing/member-health.ts";
 import { runAccess } from "./governance/runs/run-access.ts";
 import { cancelMarked } from "./governance/tools/cancellation.ts";
 import { toolServerDiscovery } from "./governance/tools/discovery.ts";
-import { endSession, endSessions } from "./governance/tools/session-pool.ts";
+import { endAllSessions, endIdleSessions, endSession, endSessionsOf } from "./governance/tools/session-pool.ts";
 import { toolMemory } from "./governance/tools/tool-memory.ts";
 import { recordedCredentials } from "./governance/tools/upstream-credentials.ts";
 import type { Clock } from "./kernel/clock.ts";
@@ -57,6 +57,7 @@ import { every, type Worker } from "./workers/every.ts";
 const BACKLOG_WAIT_MS = 500;
 const USES_WRITTEN_MS = 30_000;
 const LISTENERS_CHECKED_MS = 1_000;
+const IDLE_SESSIONS_ENDED_MS = 600_000;
 const RUNS_SWEPT_MS = 30_000;
 const JOURNAL_SCRUBBED_MS = 5_000;
 const ALERTS_WRITTEN_MS = 500;
@@ -138,7 +139,9 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
   const notices = new Notices({ conversations: new ConversationNotices(connection.db, clock, log), db: connection.db, clock });
   const signatures = new KeptSignatures({ now: () => clock.now(), store: { write: (rows) => writeKeptSignatures(connection.db, rows), read: (tenantId, names) => readKeptSignatures(connection.db, tenantId, names) }, secrets, log });
   const toolsMemory = toolMemory((session) => void endSession(session, send));
-  const sessionNotes = await SessionNotes.open({ connection, secrets, log, cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark), ended: (name) => void endSessions(name, { send, memory: toolsMemory }) });
+  const kept = { send, memory: toolsMemory };
+  const farewells: Worker = every(IDLE_SESSIONS_ENDED_MS, "end_idle_tool_sessions", () => endIdleSessions(kept), log);
+  const sessionNotes = await SessionNotes.open({ connection, secrets, log, cancelled: (mark) => cancelMarked({ memory: toolsMemory, secrets }, mark), ended: (name) => void endSessionsOf(name, kept) });
   const road = new Road({
     storedAnswers,
     judgeModel: config.judgeModel ?? null,
@@ -196,8 +199,8 @@ export async function openRuntime(config: Configuration, parts: RuntimeParts) {
     ledger,
     follower,
     async close() {
-      await Promise.all([usesWriter, answersPruner, sweep, scrub, listeners, ...limitWorkers].map((worker) => worker.stop()));
-      await endSessions(null, { send, memory: toolsMemory });
+      await Promise.all([usesWriter, answersPruner, sweep, scrub, listeners, farewells, ...limitWorkers].map((worker) => worker.stop()));
+      await endAllSessions(kept);
       await limits.close();
       await alerts.flush().catch((error: Error) => log.warn("alerts_lost", { error }));
       await signatures.flush();

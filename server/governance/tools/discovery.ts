@@ -104,6 +104,11 @@ class Probe {
 
   /** What a stateless server is to clients of the other dialect; null when it has no sessions for them: then the gateway's carry more. */
   private async besides(): Promise<DiscoveredServer["handshake"]> {
+    // One of a single dialect need not be troubled with the handshake: reading without a session is a bad request only where there are some.
+    const read = await this.send({ url: this.server.url, method: "GET", headers: { accept: "text/event-stream", ...this.credential() }, abort: this.abort, timeoutMs: this.timeoutMs });
+    if (isRefusal(read)) return null;
+    await read.body?.cancel().catch(() => undefined);
+    if (read.status !== 400) return null;
     const session = await this.session(this.send);
     if (isRefusal(session) || session.id === null) return null;
     await endSession(session, this.send, this.abort);

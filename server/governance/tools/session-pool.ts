@@ -28,6 +28,8 @@ export interface PooledSession {
   readonly capabilities: JsonObject;
   readonly instructions: string | null;
   nextId: number;
+  /** When it was last asked for, as milliseconds of the process. */
+  usedAt: number;
   /** As it was last set. */
   logLevel: string | null;
   /** Its server does not know it any more. */
@@ -55,11 +57,16 @@ export interface Handshake {
 export async function pooledSession(server: ToolServerEntry, terms: Handshake, parts: Pick<ToolParts, "send" | "memory">): Promise<PooledSession | Refusal> {
   const key = [server.id, server.url, terms.owner, canonicalJson(terms.capabilities), terms.headers.authorization ?? ""].join("\n");
   const there = parts.memory.sessions.get(key);
-  if (there !== undefined) return (await there) as PooledSession | Refusal;
+  if (there !== undefined) return usedNow((await there) as PooledSession | Refusal);
   const begun = begin(key, server, terms, parts);
   parts.memory.sessions.set(key, begun);
   const session = await begun;
   if (isRefusal(session)) parts.memory.sessions.delete(key);
+  return session;
+}
+
+function usedNow(session: PooledSession | Refusal): PooledSession | Refusal {
+  if (!isRefusal(session)) session.usedAt = performance.now();
   return session;
 }
 
@@ -84,25 +91,47 @@ export async function endSession(session: PooledSession, send: ToolServerSend, a
 
 const FAREWELLS_AT_ONCE = 16;
 
-/** Ends the sessions that are kept for a session of a caller, by its name, or all there are. Takes two seconds at most. */
-export async function endSessions(name: string | null, { send, memory }: Pick<ToolParts, "send" | "memory">): Promise<void> {
-  const keys = [...memory.sessions.keys()].filter((key) => name === null || key.includes(name));
+type KeptSessions = Pick<ToolParts, "send" | "memory">;
+
+/** Ends the sessions that are kept for a session of a caller, by its name. */
+export function endSessionsOf(name: string, kept: KeptSessions): Promise<void> {
+  return endSessions(kept, [...kept.memory.sessions.keys()].filter((key) => key.includes(name)));
+}
+
+export function endAllSessions(kept: KeptSessions): Promise<void> {
+  return endSessions(kept, [...kept.memory.sessions.keys()]);
+}
+
+/** As long as clients may come back the next day. */
+const MOST_IDLE_MS = 86_400_000;
+
+/** Ends those in which nothing has gone on for a day: many clients leave without a word. */
+export async function endIdleSessions(kept: KeptSessions, now = performance.now()): Promise<void> {
+  const { sessions, feeds } = kept.memory;
+  const idle: string[] = [];
+  for (const key of [...sessions.keys()]) {
+    const session = (await sessions.get(key)) as PooledSession | Refusal | undefined;
+    if (session !== undefined && !isRefusal(session) && now - session.usedAt > MOST_IDLE_MS && session.exchanges.size === 0 && !feeds.has(key)) idle.push(key);
+  }
+  await endSessions(kept, idle);
+}
+
+/** Takes two seconds at most. */
+async function endSessions({ send, memory }: KeptSessions, keys: string[]): Promise<void> {
   if (keys.length === 0) return;
   const abort = new AbortController();
-  const late = Promise.withResolvers<undefined>();
-  const timer = setTimeout(() => {
-    abort.abort("no_farewell");
-    late.resolve(undefined);
-  }, FAREWELL_MS);
+  const timer = setTimeout(() => abort.abort("no_farewell"), FAREWELL_MS);
   const end = async () => {
     for (let key = keys.pop(); key !== undefined && !abort.signal.aborted; key = keys.pop()) {
-      const session = (await Promise.race([memory.sessions.get(key), late.promise])) as PooledSession | Refusal | undefined;
+      const session = (await memory.sessions.get(key)) as PooledSession | Refusal | undefined;
       if (session === undefined || isRefusal(session)) continue;
       dropSession(session, { memory });
       await endSession(session, send, abort);
     }
   };
-  await Promise.all(Array.from({ length: FAREWELLS_AT_ONCE }, end));
+  // A session that is only being begun is not waited for longer either.
+  const late = new Promise((resolve) => abort.signal.addEventListener("abort", resolve, { once: true }));
+  await Promise.race([late, Promise.all(Array.from({ length: FAREWELLS_AT_ONCE }, end))]);
   clearTimeout(timer);
 }
 
@@ -154,6 +183,7 @@ async function begin(key: string, server: ToolServerEntry, terms: Handshake, { s
       capabilities: isObject(result.capabilities) ? result.capabilities : {},
       instructions: typeof result.instructions === "string" ? result.instructions : null,
       nextId: 1,
+      usedAt: performance.now(),
       logLevel: null,
       over: false,
       feedless: false,

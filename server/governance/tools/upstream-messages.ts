@@ -1,5 +1,5 @@
 import { answers, messagesIn, readUpstreamRpc, type RpcId } from "../../wire/mcp/rpc.ts";
-import { FrameCutter, frameData } from "../../wire/sse-frames.ts";
+import { FrameCutter, frameData, FrameTooLarge } from "../../wire/sse-frames.ts";
 import { readAnswerBody } from "../routing/read-answer.ts";
 import type { JsonObject } from "../../wire/document.ts";
 
@@ -47,13 +47,16 @@ export async function* upstreamMessages(response: Response, place: StreamPlace |
 }
 
 const RETRY_MS = 1_000;
+const LEAST_RETRY_MS = 10;
+/** A server that sends the same again and again is not followed for ever. */
+const MOST_PARTS = 1_000;
 const MOST_RETRY_MS = 30_000;
 
 function notePlace(event: string, place: StreamPlace): void {
   const id = /^id: ?(.*)$/m.exec(event)?.[1]?.trim();
   if (id !== undefined && id !== "") place.lastEventId = id;
   const retry = /^retry: ?(\d+)\s*$/m.exec(event)?.[1];
-  if (retry !== undefined) place.retryMs = Math.min(Number(retry), MOST_RETRY_MS);
+  if (retry !== undefined) place.retryMs = Math.min(Math.max(Number(retry), LEAST_RETRY_MS), MOST_RETRY_MS);
 }
 
 /**
@@ -62,14 +65,16 @@ function notePlace(event: string, place: StreamPlace): void {
  */
 export async function* messagesToAnswer(response: Response, id: RpcId, readOn: (lastEventId: string) => Promise<Response | null>, signal: AbortSignal): AsyncGenerator<UpstreamMessage, void> {
   const place: StreamPlace = { lastEventId: null, retryMs: null };
-  for (let part: Response | null = response; part !== null; ) {
+  let part: Response | null = response;
+  for (let parts = 0; part !== null && parts < MOST_PARTS; parts++) {
     try {
       for await (const message of upstreamMessages(part, place)) {
         yield message;
         if (answers(message.value, id)) return;
       }
     } catch (error) {
-      if (place.lastEventId === null || signal.aborted) throw error;
+      // What is too large once is so again.
+      if (place.lastEventId === null || signal.aborted || error instanceof FrameTooLarge) throw error;
     }
     if (place.lastEventId === null) return;
     await afterwards(place.retryMs ?? RETRY_MS, signal);
