@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type { KeptCheckpoint } from "@gatehouse/ledger-format/anchors";
 import { ADMIN_CHAIN } from "@gatehouse/ledger-format/admin-entry";
-import { readPublicKey } from "@gatehouse/ledger-format/signed-note";
+import { readPublicKeys } from "@gatehouse/ledger-format/signed-note";
 import type { Verdict, Verification } from "@gatehouse/ledger-format/verdict";
 import { verifyExport } from "@gatehouse/ledger-format/verify-export";
 import { wholeLines } from "@gatehouse/ledger-format/whole-lines";
@@ -56,7 +56,7 @@ export async function auditCommand(argv: string[], io: CommandIo): Promise<numbe
     }
     if (action === undefined) throw new Error(`say what to do\n${USAGE}`);
     if (rest.length > 0 || (action !== "verify" && action !== "export" && action !== "checkpoints")) throw new Error(`cannot understand "audit ${positionals.join(" ")}"\n${USAGE}`);
-    const publicKeys = (values["public-key"] ?? []).map((path) => readPublicKey(readFileSync(path, "utf8")));
+    const publicKeys = (values["public-key"] ?? []).flatMap((path) => readPublicKeys(readFileSync(path, "utf8")));
     const source = {
       url: values["database-url"] ?? (values["data-dir"] === undefined ? process.env["DATABASE_URL"] : undefined),
       dataDir: values["data-dir"] ?? process.env["GW_DATA_DIR"] ?? "./data",

@@ -19,6 +19,7 @@ import { ensuredUntil } from "../store/audit-retention.ts";
 import type { Database } from "../store/database.ts";
 import { openBucket } from "../store/bucket.ts";
 import { outbound } from "../runtime/outbound.ts";
+import { openValkey } from "../runtime/valkey.ts";
 import { pendingMigrations, serverVersion } from "../store/migrate.ts";
 import { openStoredKeys } from "../store/sealed-keys.ts";
 import { requireOwn } from "../store/data-directory.ts";
@@ -28,7 +29,7 @@ import type { CommandIo } from "./audit.ts";
 const USAGE = `Usage:
   gatehouse doctor [--json]
 
-Looks at the settings, the data directory, the journal, the database, the newest stretch of every audit chain, the admin
+Looks at the settings, the data directory, the journal, Valkey, the database, the newest stretch of every audit chain, the admin
 log and where checkpoints are kept, and changes nothing. Exits with 0 when nothing is wrong, 1 when something is, 3 when it could not run.
 `;
 
@@ -39,6 +40,7 @@ interface Finding {
 }
 
 const OLDEST_POSTGRES = 15;
+const OLDEST_VALKEY = 7;
 const MIB = 1024 * 1024;
 /** What the data directory may keep from everybody else, and of whom a start takes it. */
 const PLACES = ["secrets", "journal"];
@@ -81,6 +83,7 @@ async function* examine(env: Readonly<Record<string, string | undefined>>): Asyn
     return;
   }
   yield* examineFiles(config);
+  if (config.valkeyUrl !== undefined) yield await examineValkey(config.valkeyUrl);
   if (config.databaseUrl === undefined && !existsSync(join(config.dataDir, "secrets", EMBEDDED_PASSWORD)) && !existsSync(join(config.dataDir, "postgresql", "cluster"))) {
     if (existsSync(config.dataDir)) yield finding("warning", "database", `there is none in ${config.dataDir} yet: the next start makes it, unless DATABASE_URL is given`);
     return;
@@ -126,6 +129,23 @@ function* examinePlace(path: string, kind: "directory" | "file"): Generator<Find
     if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) requireOwn(path, kind);
   } catch (error) {
     yield finding("wrong", "data directory", (error as Error).message);
+  }
+}
+
+/** A start does not wait for it, and its client tells a wrong password from a closed port by nothing. */
+async function examineValkey(url: string): Promise<Finding> {
+  const valkey = openValkey(url);
+  try {
+    const info = String(await valkey.run("return redis.call('INFO', 'server') .. redis.call('INFO', 'memory')", [], []));
+    const told = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(info)?.[1] ?? "";
+    const version = told("valkey_version") || told("redis_version");
+    const policy = told("maxmemory_policy");
+    if (Number.parseInt(version, 10) < OLDEST_VALKEY) return finding("wrong", "valkey", `version ${version} is older than ${OLDEST_VALKEY}`);
+    return policy === "noeviction" ? finding("ok", "valkey", `version ${version} answers`) : finding("warning", "valkey", `maxmemory-policy is ${policy}: a server short of memory drops counters; set noeviction`);
+  } catch (error) {
+    return finding("wrong", "valkey", `it is away, or refuses the user or password: ${(error as Error).message}`);
+  } finally {
+    valkey.close();
   }
 }
 

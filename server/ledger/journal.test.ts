@@ -136,6 +136,12 @@ test("a disk that fills up is noticed before a write fails, and calls go on once
   journal.close();
 });
 
+test("a disk that does not say what is free is written to until it is full", () => {
+  const directory = temporaryDirectory();
+  expect(journalFiles.free(directory)).toBeGreaterThan(0);
+  expect(journalFiles.free(`${directory}/gone`)).toBe(Number.POSITIVE_INFINITY);
+});
+
 test("what was let in is recorded on a disk that others filled to the last byte: the ballast gives way, and is taken again", async () => {
   let left = Number.POSITIVE_INFINITY;
   let now = 0;

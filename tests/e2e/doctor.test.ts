@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { doctorCommand } from "../../server/cli/doctor.ts";
 import { testDatabase } from "../support/database.ts";
 import { removeDirectory, temporaryDirectory } from "../support/gateway.ts";
+import { haveValkey, startValkey } from "../support/valkey.ts";
 
 let directory: string;
 beforeEach(async () => {
@@ -40,4 +41,16 @@ test("what a start would refuse over permissions is wrong before it", async () =
     `${directory}/secrets/jwt-secret is open to other users (mode 644): take their access away with chmod go= first`,
   ]);
   await database.close();
+});
+
+test.skipIf(!haveValkey)("a Valkey that answers is told from one that is away, and from one that may drop counters", async () => {
+  const valkey = await startValkey();
+  const of = async () => (await doctor({ VALKEY_URL: valkey.url })).findings.filter(({ about }) => about === "valkey");
+  expect(await of()).toEqual([{ state: "ok", about: "valkey", detail: expect.stringMatching(/^version \d+\.\S+ answers$/) }]);
+  const client = new Bun.RedisClient(valkey.url);
+  await client.send("CONFIG", ["SET", "maxmemory-policy", "allkeys-lru"]);
+  client.close();
+  expect(await of()).toEqual([{ state: "warning", about: "valkey", detail: "maxmemory-policy is allkeys-lru: a server short of memory drops counters; set noeviction" }]);
+  await valkey.stop();
+  expect(await of()).toEqual([{ state: "wrong", about: "valkey", detail: expect.stringContaining("it is away, or refuses the user or password: ") }]);
 });

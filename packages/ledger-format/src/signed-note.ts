@@ -62,6 +62,14 @@ export function readPublicKey(text: string): Uint8Array {
   return bytes;
 }
 
+const PEM = /-----BEGIN [^-]+-----[^]*?-----END [^-]+-----/g;
+
+/** The keys of a file, as `readPublicKey` takes each: after a rotation a chain has the signatures of several. */
+export function readPublicKeys(text: string): Uint8Array[] {
+  const trimmed = text.trim();
+  return (trimmed.startsWith("-----BEGIN") ? (trimmed.match(PEM) ?? [trimmed]) : trimmed.split(/\s+/)).map(readPublicKey);
+}
+
 const keyObjects = new Map<string, KeyObject>();
 
 function keyObject(publicKey: string): KeyObject {
