@@ -220,12 +220,12 @@ test("a tool that gives no state is asked again without one, and the arguments k
     hostname: "127.0.0.1",
     port: 0,
     async fetch(request) {
+      if (request.method === "GET") return new Response(null, { status: 405 });
       const text = await request.text();
       const { id, method, params } = JSON.parse(text);
       const told = (result: object) => Response.json({ jsonrpc: "2.0", id, result: { resultType: "complete", ...result } });
       if (method === "server/discover") return told({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" });
       if (method === "tools/list") return told({ tools: [{ name: "sure", inputSchema: { type: "object" } }], ttlMs: 0, cacheScope: "private" });
-      if (method === "initialize") return new Response(null, { status: 404 });
       seen.push(text);
       return params.inputResponses?.[`q${seen.length - 1}`] === undefined || seen.length < 3 ? told({ resultType: "input_required", inputRequests: { [`q${seen.length}`]: { method: "elicitation/create", params: { message: "Sure?", requestedSchema: { type: "object", properties: {} } } } } }) : told({ content: [{ type: "text", text: "done" }] });
     },

@@ -18,6 +18,7 @@ const upstream = Bun.serve({
     if (pathname.startsWith("/.well-known/oauth-protected-resource")) return Response.json({ resource: `${origin}/mcp`, authorization_servers: [origin] });
     if (pathname.startsWith("/.well-known/")) return Response.json({ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token`, registration_endpoint: `${origin}/register`, code_challenge_methods_supported: ["S256"], response_types_supported: ["code"], authorization_response_iss_parameter_supported: true });
     if (request.headers.get("authorization") !== "Bearer the-right-token") return new Response(null, { status: 401, headers: { "www-authenticate": "Bearer" } });
+    if (request.method === "GET") return new Response(null, { status: 405 });
     const { id: asked, method } = (await request.json()) as any;
     const result = method === "server/discover" ? { supportedVersions: ["2026-07-28"], capabilities: { tools: {} } } : { tools: [{ name: "echo", inputSchema: { type: "object" } }] };
     return Response.json({ jsonrpc: "2.0", id: asked, result: { resultType: "complete", ttlMs: 0, cacheScope: "private", ...result } });

@@ -200,6 +200,7 @@ describe("what is refused", () => {
       hostname: "127.0.0.1",
       port: 0,
       async fetch(request) {
+        if (request.method === "GET") return new Response(null, { status: 405 });
         const { id, method } = (await request.json()) as { id: number; method: string };
         if (method === "tools/call") told.push(request.headers.get("mcp-param-region"));
         const result = method === "server/discover" ? { supportedVersions: ["2026-07-28"], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" } : method === "tools/list" ? { tools, ttlMs: 0, cacheScope: "private" } : { content: [] };

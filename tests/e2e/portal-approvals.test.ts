@@ -133,6 +133,7 @@ test("a page of a tool reads its server's resource through the portal, and nothi
   const apps = Bun.serve({
     port: 0,
     async fetch(request) {
+      if (request.method === "GET") return new Response(null, { status: 405 });
       const { id, method, params } = (await request.json()) as any;
       seen.push(`${method} ${request.headers.get("authorization")}`);
       const answer = method === "server/discover" ? { result: { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: { resources: {} }, _meta: {} } } : method !== "resources/read" ? { result: { resultType: "complete", tools: [], resources: [], prompts: [], resourceTemplates: [] } } : params.uri === "ui://clock" ? { result: { resultType: "complete", contents: [{ uri: "ui://clock", mimeType: "text/html;profile=mcp-app", text: "<p>ü</p>", _meta: { ui: { prefersBorder: true } } }] } } : { error: { code: -32602, message: "no such resource" } };
